@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { generateApiTypes } from './build/api-types.mjs';
 import { BASE, ROOT, bundle, mediaType } from './build/bundle.mjs';
-import { CONTENT_SECURITY_POLICY } from './build/policy.mjs';
+import { contentSecurityPolicy } from './build/policy.mjs';
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: '7430' }, built: { type: 'boolean', default: false } } });
 const server = new URL(process.env.QALA ?? 'http://127.0.0.1:7420');
@@ -33,8 +33,9 @@ watch(join(ROOT, 'src'), { recursive: true }, () => {
   timer = setTimeout(() => build().then((built) => { current = built; }, (error) => console.error(error.message)), 50);
 });
 
-function sendHtml(response, html, headers = {}) {
-  response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'content-security-policy': CONTENT_SECURITY_POLICY });
+function sendHtml(request, response, html, headers = {}) {
+  const policy = contentSecurityPolicy(`http://${request.headers.host}`);
+  response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'content-security-policy': policy });
   response.end(html);
 }
 
@@ -59,7 +60,7 @@ function forward(request, response, path) {
     answer.on('data', (part) => parts.push(part));
     return answer.on('end', () => {
       const html = Buffer.concat(parts).toString().replace(/<link rel="stylesheet" href="\/pages\/page.css">/, () => current.tags.join(''));
-      sendHtml(response, html, answer.headers['set-cookie'] ? { 'set-cookie': answer.headers['set-cookie'] } : {});
+      sendHtml(request, response, html, answer.headers['set-cookie'] ? { 'set-cookie': answer.headers['set-cookie'] } : {});
     });
   });
   passed.on('error', () => {
@@ -74,6 +75,6 @@ await generateApiTypes();
 http.createServer((request, response) => {
   const path = new URL(request.url, server).pathname;
   if (path.startsWith(BASE)) return sendFile(response, path.slice(BASE.length));
-  if (request.method === 'GET' && CONSOLE_PAGES.test(path)) return sendHtml(response, current.files.get('index.html').contents);
+  if (request.method === 'GET' && CONSOLE_PAGES.test(path)) return sendHtml(request, response, current.files.get('index.html').contents);
   return forward(request, response, path);
 }).listen(Number(values.port), '127.0.0.1', () => console.log(`http://127.0.0.1:${values.port} in front of ${server.origin}`));

@@ -1,8 +1,9 @@
 // The security policy under which the console runs, in production and in development.
 
-export const CONTENT_SECURITY_POLICY = [
+/** Returns the policy of pages at an origin. Other scripts of the origin than the console's may be those of apps. */
+export const contentSecurityPolicy = (origin) => [
   "default-src 'none'",
-  "script-src 'self'",
+  `script-src ${origin}/console/`,
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self' data:",

@@ -8,9 +8,9 @@ export async function walkFirstSteps({ page, base, picture = async () => {} }) {
   const main = page.getByRole('main');
 
   await page.goto(base);
-  await page.getByLabel('Address', { exact: true }).fill(freshAddress('aru'));
+  await page.getByLabel('E-mail address', { exact: true }).fill(freshAddress('aru'));
   await picture('sign-in');
-  await button('Sign in without proof').click();
+  await button('Sign in without a code').click();
 
   await page.getByRole('textbox', { name: 'Name' }).fill('Meruert');
   await picture('workspace');

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from './load.mjs';
 
-const { checkRecord, fillable, guessMapping, mappedTwice, toCsv, unfilled } = await load('pages/data/table/import-plan.ts');
+const { checkRecord, fillable, guessMapping, mappedTwice, sheetOf, toCsv, unfilled } = await load('pages/data/table/import-plan.ts');
 const { columnNameProblem, tableNameProblem } = await load('pages/data/table/names.ts');
 const { conditionOf, groupsOf, isSameRule, newRule, opensToAnyone } = await load('pages/data/rules/rule.ts');
 const { exampleOf, LANGUAGES, TASKS } = await load('pages/data/project/examples.ts');
-const { keysOf } = await load('pages/data/project/jwks.ts');
+const { chosenKeys, claimLines, claimsOf, isForTokens, keysOf } = await load('pages/data/project/jwks.ts');
 
 const COLUMNS = [
   { name: 'id', type: 'text', nullable: false, system: true }, { name: 'created_at', type: 'timestamp', nullable: false, system: true },
@@ -24,12 +24,12 @@ test('columns of a file go into those of the same name, and none twice', () => {
 
 test('rows that do not fit are named with their first problem', () => {
   const mapping = ['first_name', 'stock'];
-  const check = (record, index = 0) => checkRecord(record, index, 2, mapping, BY_NAME);
+  const check = (record, index = 0) => checkRecord({ headers: ['a', 'b'], records: Array(index + 1).fill(record), lines: Array(index + 1).fill(index + 2) }, index, mapping, BY_NAME);
   assert.equal(check(['Ann', '5']), null);
   assert.equal(check(['Ann', null]), null);
-  assert.deepEqual(check(['Ann', 'many'], 3), { row: 4, column: 'stock', text: 'many', problem: 'integer' });
-  assert.deepEqual(check([null, '5']), { row: 1, column: 'first_name', text: '', problem: 'required' });
-  assert.deepEqual(check(['Ann']), { row: 1, column: '', text: '1', problem: 'width' });
+  assert.deepEqual(check(['Ann', 'many'], 3), { index: 3, line: 5, column: 'stock', text: 'many', problem: 'integer' });
+  assert.deepEqual(check([null, '5']), { index: 0, line: 2, column: 'first_name', text: '', problem: 'required' });
+  assert.deepEqual(check(['Ann']), { index: 0, line: 2, column: '', text: '1', problem: 'width' });
 });
 
 test('the file that is sent has the columns of the table, without the rows that are left out', () => {
@@ -90,4 +90,22 @@ test('keys are taken as a set, a list or one', () => {
   assert.deepEqual(keysOf(key), [key]);
   assert.equal(keysOf({ keys: 'none' }), null);
   assert.equal(keysOf(null), null);
+});
+
+test('keys that verify no tokens are known, and of too many the person chooses', () => {
+  const rsa = (more = {}) => ({ kty: 'RSA', n: 'AQAB', e: 'AQAB', ...more });
+  for (const key of [rsa(), rsa({ use: 'sig', alg: 'RS256', x5c: [] }), { kty: 'EC', crv: 'P-256' }, { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA' }, { kty: 'oct' }]) assert.ok(isForTokens(key), JSON.stringify(key));
+  for (const key of [rsa({ use: 'enc' }), rsa({ alg: 'RSA-OAEP' }), rsa({ key_ops: ['encrypt'] }), { kty: 'EC', crv: 'P-384' }, { kty: 'AKP' }, {}]) assert.ok(!isForTokens(key), JSON.stringify(key));
+  const eight = Array.from({ length: 8 }, (_, index) => rsa({ kid: `k${index}` }));
+  const withOther = [rsa({ use: 'enc' }), ...eight];
+  assert.deepEqual(chosenKeys(withOther, new Set()), withOther, 'the server leaves out the others and names them');
+  const nine = [...withOther, rsa({ kid: 'k8' })];
+  assert.deepEqual(chosenKeys(nine, new Set([0, 1, 9])), [nine[1], nine[9]]);
+});
+
+test('claims for rules are lines of a name and a path', () => {
+  const claims = { org: 'https://corp.example/org', team: 'app_metadata.team' };
+  assert.deepEqual(claimsOf(claimLines(claims)), claims);
+  assert.deepEqual(claimsOf('\n org=a = b \n'), { org: 'a = b' });
+  for (const bad of ['org', 'Org = a', 'org =', 'user-id = a', 'a = b\na = c', Array.from({ length: 33 }, (_, index) => `c${index} = a`).join('\n')]) assert.equal(claimsOf(bad), null, bad);
 });

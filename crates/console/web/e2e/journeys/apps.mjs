@@ -88,7 +88,7 @@ export default [
       await page.getByRole('button', { name: 'Discard changes' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Discard changes' }).click();
       await page.getByRole('link', { name: 'Versions' }).click();
-      await page.getByText('1 in all').waitFor();
+      await page.getByText('Versions: 1').waitFor();
     },
   },
   {
@@ -392,6 +392,29 @@ export default [
       const modules = requests.filter(({ path }) => /^\/console\/.*\.(js|css)$/.test(path));
       expect(new Set(modules.map(({ path }) => path)).size === modules.length, 'no file is requested twice');
       expect(modules.every(({ startTime }) => startTime < early), 'every file is requested before the first list');
+    },
+  },
+  {
+    name: 'after a change allows a host, the runs that were stopped there are run again by one button',
+    run: async ({ page, base, api, world, expect }) => {
+      const host = 'rates.example.com';
+      const source = `export default { async scheduled() { await fetch('https://${host}/today'); } };`;
+      const app = (await api('POST', `/v1/workspaces/${world.ws}/apps`, { name: 'Rates', files: { 'main.js': source } })).id;
+      const automation = (await api('POST', `/v1/workspaces/${world.ws}/automations`, { name: 'Rates by hand', appId: app, trigger: { type: 'manual' } })).id;
+      const runs = [];
+      for (let number = 0; number < 2; number += 1) runs.push((await api('POST', `/v1/automations/${automation}/run`, {})).runId);
+      await page.goto(`${base}/w/${world.ws}/runs/${runs[1]}`);
+      await page.getByText('Blocked').first().waitFor();
+      await page.getByRole('button', { name: `Plan a change that allows ${host}` }).click();
+      await page.getByRole('button', { name: 'Approve', exact: true }).click();
+      await page.getByRole('button', { name: 'Replay the 2 blocked runs' }).click();
+      await page.getByText('2 runs were started again.').waitFor();
+      const { items } = await api('GET', `/v1/workspaces/${world.ws}/runs?appId=${app}`);
+      expect(items.map(({ replayOf }) => replayOf).filter(Boolean).sort().join() === [...runs].sort().join(), 'each run was run again once');
+      await page.reload();
+      await page.getByRole('heading', { level: 2 }).first().waitFor();
+      await page.getByText('Live', { exact: true }).first().waitFor();
+      expect((await page.getByRole('button', { name: /blocked run/ }).count()) === 0, 'they are not offered again');
     },
   },
 ];

@@ -20,7 +20,7 @@ async function write(editor, text) {
 async function keepSecret(page) {
   const dialog = page.getByRole('dialog', { name: 'Secret of the webhook' });
   const secret = await dialog.locator('.secret code').innerText();
-  await dialog.getByLabel('I have kept it').check();
+  await dialog.getByLabel('I saved it').check();
   await dialog.getByRole('button', { name: 'Done' }).click();
   await dialog.waitFor({ state: 'hidden' });
   return secret;
@@ -36,7 +36,7 @@ export default [
       await panel.getByLabel('Cron expression').fill('0 25 * * *');
       await panel.getByRole('button', { name: 'Create automation' }).click();
       await panel.getByText('Give it a name').waitFor();
-      await panel.getByRole('alert').filter({ hasText: 'Write five fields' }).waitFor();
+      await panel.getByRole('alert').filter({ hasText: 'Hours are 0 to 23' }).waitFor();
       await panel.getByLabel('Name', { exact: true }).fill('Weekly report');
       await panel.getByLabel('Cron expression').fill('30 8 * * mon,thu');
       await panel.getByRole('combobox', { name: 'Time zone' }).selectOption('Asia/Almaty');

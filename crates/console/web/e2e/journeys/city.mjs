@@ -1,5 +1,7 @@
 // What a person does in the city: looks, walks, opens, reads the same in the table, and begins where nothing is built.
 
+import { failed, prepare } from '../failed-runs.mjs';
+
 const building = (page, name) => page.locator(`a.city-building[aria-label^="${name}"]`);
 
 /** Deletes every app, so that nothing is built. */
@@ -30,6 +32,41 @@ async function watchDots(page) {
 }
 
 export default [
+  {
+    name: 'a viewer is not told that everything is in order while dead letters are open',
+    role: 'viewer',
+    async run({ page, base, world, api, expect }) {
+      await prepare(api, base, world, [{ n: 1 }, { n: 2 }], failed(api, world, 2));
+      await page.goto(`/w/${world.ws}`);
+      await building(page, 'Strict').waitFor();
+      await page.locator('.city-line a').waitFor();
+      expect((await page.getByText('Everything is in order').count()) === 0, 'The headline says that all is well.');
+    },
+  },
+  {
+    name: 'what could not be read is not said to be in order',
+    async run({ page, world, expect }) {
+      await page.route('**/queue-health', (route) => route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"code":"unavailable","message":"Not now."}}' }));
+      await page.route('**/overview', (route) => route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"code":"unavailable","message":"Not now."}}' }));
+      await page.goto(`/w/${world.ws}`);
+      await page.waitForLoadState('networkidle');
+      expect((await page.getByText('Everything is in order').count()) === 0, 'The headline says that all is well.');
+    },
+  },
+  {
+    name: 'windows go dark when the server runs nothing, also if the end of a run was not told',
+    async run({ page, world }) {
+      await page.goto(`/w/${world.ws}`);
+      await building(page, 'Notebook').waitFor();
+      // Another page of the same browser hears the stream, and this one does not hear the end.
+      await page.evaluate(({ ws, app }) => {
+        const data = { runId: 'run_00000000000000000000000000', appId: app, status: 'running', trigger: 'manual', at: new Date().toISOString() };
+        new BroadcastChannel(`qala-events-${ws}`).postMessage({ event: { type: 'run', seq: '', data } });
+      }, { ws: world.ws, app: world.app });
+      await page.locator('.city-building.is-lit, .city-building [class*=lit]').or(page.locator('a.city-building[aria-label*="Running"]')).first().waitFor();
+      await page.locator('a.city-building[aria-label*="Running"]').waitFor({ state: 'detached' });
+    },
+  },
   {
     name: 'a building is reached, described and opened with the keyboard',
     role: 'builder',

@@ -36,11 +36,11 @@ export default [
       expect((await secret.getAttribute('type')) === 'password', 'The secret is shown while it is typed.');
       await secret.fill(SECRET);
       await panel(page).getByRole('button', { name: 'Connect', exact: true }).click();
-      await page.getByText('GitHub is connected.').waitFor();
+      await page.getByText('GitHub is saved.', { exact: false }).waitFor();
       await panel(page).getByText('Stored, and never shown').waitFor();
       await panel(page).getByText('Raw JSON').click();
       const row = page.getByRole('row', { name: /GitHub/ });
-      await row.getByText('Connected').waitFor();
+      await row.getByText('Saved, not tried').waitFor();
       await panel(page).getByRole('link', { name: 'Change' }).click();
       expect((await panel(page).getByLabel('Secret', { exact: true }).inputValue()) === '', 'The field for the secret is filled.');
       expect(!(await page.content()).includes(SECRET), 'The page has the secret.');
@@ -85,7 +85,7 @@ export default [
       expect((await panel(page).getByLabel('Base URL').getAttribute('aria-invalid')) === 'true', 'The message is not at its field.');
       await panel(page).getByLabel('Base URL').fill('https://api.example.com/v1');
       await panel(page).getByRole('button', { name: 'Connect', exact: true }).click();
-      await page.getByText('Orders is connected.').waitFor();
+      await page.getByText('Orders is saved.', { exact: false }).waitFor();
       const created = await find();
       expect(created.http.methods.join() === 'GET,POST' && created.http.pathPrefix === '/orders', 'The connection is not as it was described.');
 
@@ -109,6 +109,19 @@ export default [
       await panel(page).getByRole('button', { name: 'Save' }).click();
       await page.getByText('Shop orders', { exact: true }).first().waitFor();
       expect((await find()).secret === 'write-only', 'The secret is gone.');
+    },
+  },
+  {
+    name: 'a connection is green only once it was seen to work',
+    async run({ page, world, api, expect }) {
+      await api('POST', `/v1/workspaces/${world.ws}/connectors/http`, { ...HTTP, baseUrl: 'https://nowhere.invalid/v1', testPath: '/orders' });
+      await page.goto(`/w/${world.ws}/connections`);
+      const row = page.getByRole('row', { name: /Orders/ });
+      await row.getByText('Saved, not tried').waitFor();
+      await row.click();
+      await panel(page).getByRole('button', { name: 'Test' }).click();
+      await panel(page).getByText('Could not be reached').first().waitFor();
+      expect((await page.locator('.status.tone-ok').count()) === 0, 'Something is green though nothing was reached.');
     },
   },
   {
@@ -194,11 +207,11 @@ export default [
       await panel(page).getByLabel('Secret', { exact: true }).fill('sk_test_000011112222');
       expect(await fits(), 'The form is wider than the phone.');
       await panel(page).getByRole('button', { name: 'Connect', exact: true }).click();
-      await page.getByText('Stripe is connected.').waitFor();
+      await page.getByText('Stripe is saved.', { exact: false }).waitFor();
       await panel(page).getByText('Stored, and never shown').waitFor();
       expect(await fits(), 'The connection is wider than the phone.');
       await panel(page).getByRole('button', { name: 'Close' }).click();
-      await page.locator('.list-table', { hasText: 'Stripe' }).getByText('Connected', { exact: true }).waitFor();
+      await page.locator('.list-table', { hasText: 'Stripe' }).getByText('Saved, not tried', { exact: true }).waitFor();
       expect(await fits(), 'The list is wider than the phone.');
     },
   },

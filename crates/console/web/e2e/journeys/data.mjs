@@ -215,6 +215,29 @@ export default [
     },
   },
   {
+    name: 'a file in windows-1251 is shown as it reads, and sent once its encoding is chosen; empty lines and columns are left out',
+    async run({ page, api, world, expect }) {
+      await api('POST', `/v1/backend/projects/${world.project}/tables`, { name: 'clients', columns: [{ name: 'name', type: 'text' }, { name: 'city', type: 'text' }, { name: 'n', type: 'integer' }] });
+      await page.goto(path(world, '/clients/import'));
+      const panel = page.getByRole('complementary');
+      const text = 'name;city;n;\nАйгерим;Алматы;1;\n;;;\nТимур;Астана;2;\n\n';
+      const buffer = Buffer.from([...text].map((letter) => (letter.codePointAt(0) < 128 ? letter.codePointAt(0) : letter.codePointAt(0) - 0x410 + 0xc0)));
+      await panel.locator('input[type=file]').setInputFiles({ name: 'clients.csv', mimeType: 'text/csv', buffer });
+      await panel.getByText('Айгерим', { exact: false }).first().waitFor();
+      await panel.getByText('2 empty lines are left out.', { exact: false }).waitFor();
+      await panel.getByText('1 column without a name and a value is left out.', { exact: false }).waitFor();
+      const send = panel.getByRole('button', { name: /^Import/ });
+      expect((await send.getAttribute('aria-disabled')) === 'true', 'The file can be sent before its encoding is chosen.');
+      await panel.getByLabel('Encoding').selectOption('koi8-r');
+      await panel.getByText('Айгерим', { exact: false }).first().waitFor({ state: 'detached' });
+      await panel.getByLabel('Encoding').selectOption('windows-1251');
+      await panel.getByText('Айгерим', { exact: false }).first().waitFor();
+      await send.click();
+      await page.getByText('2 rows imported').waitFor();
+      await page.getByText('Тимур').first().waitFor();
+    },
+  },
+  {
     name: 'a file is mapped to columns, its bad rows are named and left out, and the rest is imported',
     async run({ page, api, world, expect }) {
       const table = await shop(api, world, THREE);
@@ -284,7 +307,7 @@ export default [
       const dialog = page.getByRole('dialog');
       const secret = (await dialog.getByText(/^qk_sec_/).first().textContent()) ?? '';
       expect((await dialog.getByRole('button', { name: 'Done' }).getAttribute('aria-disabled')) === 'true', 'The secret can be closed before it is kept.');
-      await dialog.getByLabel('I have kept it').check();
+      await dialog.getByLabel('I saved it').check();
       await dialog.getByRole('button', { name: 'Done' }).click();
       await page.getByRole('row', { name: /Warehouse/ }).waitFor();
       const rows = (method) => fetch(`${base}/v1/projects/${world.project}/rest/notes`, { method, headers: { apikey: secret, 'content-type': 'application/json' }, ...(method === 'POST' ? { body: '{"title":"no"}' } : {}) });
@@ -427,6 +450,41 @@ export default [
       await page.getByRole('listitem').filter({ hasText: name }).getByRole('button', { name: 'Restore' }).click();
       await page.getByText('No deleted projects').waitFor();
       expect((await api('GET', `/v1/backend/projects/${world.project}`)).name === name, 'The project is not back.');
+    },
+  },
+  {
+    name: 'a table is made of a file: its columns, their types and its rows',
+    run: async ({ page, base, api, world, expect }) => {
+      await page.goto(`${base}/w/${world.ws}/data/${world.project}/-/new-table`);
+      await page.getByText('From a file').click();
+      const csv = 'E-mail;Amount;Paid;Code\naru@example.com;1 234,50;yes;007\nbek@example.com;12,5;no;042\n';
+      await page.locator('aside.panel input[type=file]').setInputFiles({ name: 'Paying people.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+      await page.getByRole('button', { name: 'Create table and import 2 rows' }).click();
+      await page.getByText('2 rows imported').waitFor();
+      await page.waitForURL(/\/paying_people$/);
+      const { tables } = await api('GET', `/v1/backend/projects/${world.project}`);
+      const columns = tables.find(({ name }) => name === 'paying_people').columns.filter(({ system }) => !system).map(({ name, type }) => `${name} ${type}`);
+      expect(columns.join() === 'e_mail text,amount real,paid boolean,code text', `the columns are ${columns.join()}`);
+      const rows = await api('GET', `/v1/backend/projects/${world.project}/tables/paying_people/rows?select=amount,paid,code&order=code`);
+      expect(JSON.stringify(rows) === JSON.stringify([{ amount: 1234.5, paid: true, code: '007' }, { amount: 12.5, paid: false, code: '042' }]), `the rows are ${JSON.stringify(rows)}`);
+    },
+  },
+  {
+    name: 'the newest rows come first by choice, and the grid has the whole width',
+    run: async ({ page, base, api, world, expect }) => {
+      await api('POST', `/v1/backend/projects/${world.project}/tables`, { name: 'visits', columns: [{ name: 'note', type: 'text', nullable: true }] });
+      for (const note of ['first', 'last']) await api('POST', `/v1/backend/projects/${world.project}/tables/visits/rows`, { note });
+      await page.goto(`${base}/w/${world.ws}/data/${world.project}/visits`);
+      await page.getByRole('gridcell', { name: 'first' }).waitFor();
+      const before = (await page.locator('.grid').boundingBox()).width;
+      await page.getByRole('button', { name: 'Hide the tables' }).click();
+      expect((await page.locator('.grid').boundingBox()).width > before + 150, 'the grid is wider');
+      await page.getByRole('button', { name: 'Newest first' }).click();
+      await page.waitForURL(/order=created_at\.desc/);
+      await page.locator('.grid-row').first().getByText('last').waitFor();
+      await page.reload();
+      await page.getByRole('button', { name: 'Show the tables' }).waitFor();
+      await page.locator('.grid-row').first().getByText('last').waitFor();
     },
   },
 ];

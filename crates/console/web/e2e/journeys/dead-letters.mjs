@@ -37,16 +37,34 @@ export default [
       const count = 60;
       await prepare(api, base, world, Array.from({ length: count }, (_, index) => ({ index })), failed(api, world, count));
       await page.goto(`${base}/w/${world.ws}/dead-letters`);
-      await page.getByText(`${count} in all`).or(page.getByRole('button', { name: 'Load more' })).first().scrollIntoViewIfNeeded();
-      await page.getByText(`${count} in all`).waitFor();
+      await page.getByText(`Dead letters: ${count}`).or(page.getByRole('button', { name: 'Load more' })).first().scrollIntoViewIfNeeded();
+      await page.getByText(`Dead letters: ${count}`).waitFor();
       await page.getByLabel('Select all shown').check();
       await page.getByRole('toolbar').getByRole('button', { name: 'Discard' }).click();
       const dialog = page.getByRole('dialog', { name: `Discard ${count} dead letters?` });
       await dialog.getByRole('button', { name: 'Discard' }).click();
-      await dialog.getByText(`${count} done, 0 failed.`).waitFor();
+      await dialog.getByText(`${count} accepted, 0 refused.`).waitFor();
       await dialog.getByRole('button', { name: 'Done' }).click();
       await page.getByText('Nothing is waiting').waitFor();
       expect((await letters(api, world, 'discarded')).length === count, 'not all were discarded');
+    },
+  },
+  {
+    name: 'all dead letters of a cause are replayed by one button, round after round, and their outcomes are counted',
+    async run({ page, api, base, world, expect }) {
+      const count = 55;
+      await prepare(api, base, world, Array.from({ length: count }, (_, index) => ({ index })), failed(api, world, count));
+      const { items } = await api('GET', `/v1/workspaces/${world.ws}/apps`);
+      const app = items.find(({ name }) => name === 'Strict');
+      await api('POST', `/v1/apps/${app.id}/versions`, { files: { 'main.js': 'export default { async scheduled() { return {}; } };' }, manifest: (await api('GET', `/v1/apps/${app.id}/versions/${app.currentVersionId}`)).manifest });
+      await page.goto(`${base}/w/${world.ws}/dead-letters`);
+      await page.getByRole('button', { name: `Replay all ${count}` }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Replay', exact: true }).click();
+      await dialog.getByText(`${count} started, ${count} succeeded, 0 failed.`).waitFor();
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await page.getByText('Nothing is waiting').waitFor();
+      expect((await letters(api, world, 'replayed')).length === count, 'Not all were replayed.');
     },
   },
   {
@@ -60,8 +78,8 @@ export default [
       await api('POST', `/v1/dead-letters/${first.id}/discard`, {});
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', { name: 'Discard' }).click();
-      await dialog.getByText('1 done, 1 failed.').waitFor();
-      expect((await dialog.getByRole('listitem').filter({ hasText: 'Failed' }).count()) === 1, 'the failure has no line of its own');
+      await dialog.getByText('1 accepted, 1 refused.').waitFor();
+      expect((await dialog.getByRole('listitem').filter({ hasText: 'Refused' }).count()) === 1, 'the failure has no line of its own');
     },
   },
   {
@@ -88,6 +106,24 @@ export default [
       await page.goto(`${base}/w/${world.ws}/dead-letters/${letter.id}`);
       const replay = page.getByRole('button', { name: 'Replay…' });
       expect((await replay.getAttribute('aria-disabled')) === 'true', 'a viewer may replay');
+    },
+  },
+  {
+    name: 'the list of runs says why a run failed, with which version, and which agent asked for it',
+    async run({ page, api, base, world, expect }) {
+      await prepare(api, base, world, [{ customer: 7 }], failed(api, world, 1));
+      // As of a run that an agent has started.
+      await page.route(/\/v1\/workspaces\/[^/]+\/runs(\?|$)/, async (route) => {
+        const response = await route.fetch();
+        const body = await response.json();
+        body.items = body.items.map((run) => ({ ...run, askedBy: { grantId: 'grant_x', clientName: 'Night shift' } }));
+        await route.fulfill({ response, json: body });
+      });
+      await page.goto(`${base}/w/${world.ws}/runs`);
+      const row = page.getByRole('row').filter({ hasText: 'No customer' });
+      await row.getByText('Agent Night shift').waitFor();
+      expect(/Failed/.test(await row.textContent()), 'the reason stands beside the state');
+      await page.getByRole('columnheader', { name: 'Version' }).waitFor();
     },
   },
 ];

@@ -12,7 +12,67 @@ function gate() {
   return [opens, open];
 }
 
+/** Holds back the bodies of the reads of a URL from when the page is told to until it is told otherwise: their headers have come. */
+function holdBodies(page, path) {
+  return page.addInitScript((held) => {
+    const fetchIt = window.fetch.bind(window);
+    window.heldBodies = { isHolding: false, arrived: 0, release: null };
+    const released = new Promise((resolve) => { window.heldBodies.release = resolve; });
+    window.fetch = async (url, init) => {
+      const response = await fetchIt(url, init);
+      if (!window.heldBodies.isHolding || String(url) !== held || (init?.method ?? 'GET') !== 'GET') return response;
+      window.heldBodies.arrived += 1;
+      const text = await response.text();
+      const body = new ReadableStream({ async start(controller) {
+        await released;
+        controller.enqueue(new TextEncoder().encode(text));
+        controller.close();
+      } });
+      return new Response(body, { status: response.status, headers: response.headers });
+    };
+  }, path);
+}
+
 export default [
+  {
+    name: 'A save between the headers and the body of a read does not overwrite what nobody has seen',
+    run: async ({ page, base, api, world, expect }) => {
+      const path = `/v1/workspaces/${world.ws}`;
+      await holdBodies(page, path);
+      await page.goto(`${base}/w/${world.ws}/settings`);
+      await nameField(page).fill('Mine');
+      await page.evaluate(() => { window.heldBodies.isHolding = true; });
+      await api('PATCH', path, { name: 'Theirs' });
+      await page.waitForFunction(() => window.heldBodies.arrived > 0);
+      await page.evaluate(() => { window.heldBodies.isHolding = false; });
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.locator('.cm-content').getByText('Theirs', { exact: true }).waitFor();
+      expect((await nameOf(api, world.ws)) === 'Theirs', 'The other version was overwritten unseen.');
+      await dialog.getByRole('button', { name: 'Save mine anyway' }).click();
+      await page.getByText('Saved.').waitFor();
+      expect((await nameOf(api, world.ws)) === 'Mine', 'The chosen version was not saved.');
+      await page.evaluate(() => window.heldBodies.release());
+    },
+  },
+  {
+    name: 'A version that is saved while the two are compared is not overwritten either',
+    run: async ({ page, base, api, world, expect }) => {
+      await page.goto(`${base}/w/${world.ws}/settings`);
+      await nameField(page).fill('Mine');
+      await api('PATCH', `/v1/workspaces/${world.ws}`, { name: 'Theirs' });
+      await page.getByText('Somebody else changed this meanwhile').waitFor();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.locator('.cm-content').getByText('Theirs', { exact: true }).waitFor();
+      const read = page.waitForResponse((response) => response.request().method() === 'GET' && new URL(response.url()).pathname === `/v1/workspaces/${world.ws}`);
+      await api('PATCH', `/v1/workspaces/${world.ws}`, { name: 'Newest' });
+      await (await read).finished();
+      await dialog.getByRole('button', { name: 'Save mine anyway' }).click();
+      await dialog.locator('.cm-content').getByText('Newest', { exact: true }).waitFor();
+      expect((await nameOf(api, world.ws)) === 'Newest', 'A version that nobody saw was overwritten.');
+    },
+  },
   {
     name: 'A form keeps what was typed when a script saves the same field, and shows both versions before it saves',
     run: async ({ page, base, api, world, expect }) => {

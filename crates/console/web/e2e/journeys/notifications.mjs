@@ -69,7 +69,7 @@ export default [
     name: 'a workspace in which nothing fails says what will be here',
     async run({ page, world }) {
       await page.goto(`/w/${world.ws}/notifications`);
-      await page.getByRole('heading', { name: 'Nothing needs you' }).waitFor();
+      await page.getByRole('heading', { name: 'All clear' }).waitFor();
       await page.getByRole('link', { name: 'Open runs' }).click();
       await page.waitForURL(`**/w/${world.ws}/runs`);
     },
@@ -99,7 +99,7 @@ export default [
     async run({ page, api, person, world, expect }) {
       await failUntilTold(api, world, { name: 'Ledger', sharing: 'private' });
       await page.goto(`/w/${world.ws}/notifications`);
-      await page.getByRole('heading', { name: 'Nothing needs you' }).waitFor();
+      await page.getByRole('heading', { name: 'All clear' }).waitFor();
       expect((await countInRail(page).count()) === 0, 'the rail counts what is not shown');
       const { items, unread } = await person('GET', `/v1/workspaces/${world.ws}/notifications`);
       expect(items.length === 0 && unread === 0, `a viewer is told of a private app: ${JSON.stringify(items)}`);

@@ -17,7 +17,7 @@ export default [
       // Before it is kept, Esc does not lose it.
       await page.keyboard.press('Escape');
       expect(await dialog(page).isVisible(), 'the link is still shown');
-      await dialog(page).getByLabel('I have kept them').check();
+      await dialog(page).getByLabel('I saved them').check();
       await dialog(page).getByRole('button', { name: 'Done' }).click();
       await page.locator('.list-table', { hasText: email }).waitFor();
 
@@ -152,6 +152,21 @@ export default [
       await page.getByRole('button', { name: 'Give up domain' }).click();
       await dialog(page).getByRole('button', { name: 'Give up domain' }).click();
       await page.getByText('No join domain').waitFor();
+    },
+  },
+  {
+    name: 'An invite of one’s own is in the list at once',
+    run: async ({ page, base, api, world }) => {
+      const [first, second] = [freshAddress('first'), freshAddress('second')];
+      await api('POST', `/v1/workspaces/${world.ws}/invites`, { emails: [first], role: 'viewer', deliver: 'link' });
+      await page.goto(`${base}/w/${world.ws}/people/invites/new`);
+      await page.locator('.list-table', { hasText: first }).waitFor();
+      await panel(page).getByLabel('E-mail addresses').fill(second);
+      await panel(page).getByText('By a link that you pass on').click();
+      await panel(page).getByRole('button', { name: 'Create links' }).click();
+      await dialog(page).getByLabel('I saved them').check();
+      await dialog(page).getByRole('button', { name: 'Done' }).click();
+      await page.locator('.list-table tr', { hasText: second }).waitFor();
     },
   },
 ];

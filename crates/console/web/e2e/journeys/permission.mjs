@@ -60,8 +60,8 @@ export default [
       const visitor = await newPerson({ page, base });
       await visitor.page.goto(`${base}/device?user_code=${userCode}`);
       await visitor.page.waitForURL('**/sign-in?**');
-      await visitor.page.getByLabel('Address', { exact: true }).fill(freshAddress('visitor'));
-      await visitor.page.getByRole('button', { name: 'Sign in without proof' }).click();
+      await visitor.page.getByLabel('E-mail address', { exact: true }).fill(freshAddress('visitor'));
+      await visitor.page.getByRole('button', { name: 'Sign in without a code' }).click();
       await visitor.page.locator('.device-code', { hasText: userCode }).waitFor();
       // Somebody without a workspace has nothing to connect to.
       await visitor.page.getByText('You are in no workspace').waitFor();
@@ -103,8 +103,8 @@ export default [
       await guest.page.getByRole('heading', { name: new RegExp(name) }).waitFor();
       const signIn = guest.page.getByRole('link', { name: 'Sign in', exact: true });
       if (await signIn.count()) await signIn.click();
-      await guest.page.getByLabel('Address', { exact: true }).fill(email);
-      await guest.page.getByRole('button', { name: 'Sign in without proof' }).click();
+      await guest.page.getByLabel('E-mail address', { exact: true }).fill(email);
+      await guest.page.getByRole('button', { name: 'Sign in without a code' }).click();
       await guest.page.getByRole('button', { name: 'Join' }).click();
       await guest.page.waitForURL(new RegExp(`/w/${world.ws}`));
       await guest.close();

@@ -35,18 +35,75 @@ export default [
     },
   },
   {
-    name: 'The audit log is filtered by its address, and an entry shows its request',
+    name: 'The audit log says who did what to which object, and is filtered by its address',
     run: async ({ page, base, api, world, expect }) => {
       await api('POST', `/v1/workspaces/${world.ws}/tokens`, { name: 'For the log', scopes: ['read'] });
+      const { name } = await api('GET', `/v1/apps/${world.app}`);
+      await api('PATCH', `/v1/apps/${world.app}`, { description: 'Changed for the log.' });
       await page.goto(`${base}/w/${world.ws}/settings/audit?action=token.create`);
-      const actions = page.locator('.settings-action');
-      await actions.first().waitFor();
-      expect((await actions.allTextContents()).every((text) => text === 'token.create'), 'only that action is listed');
-      await actions.first().click();
+      const sentences = page.locator('.audit-sentence');
+      await sentences.first().waitFor();
+      expect((await sentences.allTextContents()).every((text) => text.startsWith('Aru created the token ')), 'only that action is listed, as a sentence');
+      await page.getByRole('button', { name: /^Actions for/ }).first().click();
+      await page.getByRole('menuitem', { name: 'Details' }).click();
       await dialog(page).getByText(/^req_/).waitFor();
       await page.keyboard.press('Escape');
+      // The server says which actions there are.
+      await page.getByRole('button', { name: /^Action\b/ }).first().click();
+      await page.getByRole('menuitemradio', { name: 'Changed the app …' }).click();
+      await page.waitForURL(/action=app\.update/);
+      await sentences.filter({ hasText: `Aru changed the app ${name}` }).first().waitFor();
+      await sentences.first().getByRole('link', { name, exact: true }).click();
+      await page.waitForURL(new RegExp(`/apps/${world.app}$`));
       await page.goto(`${base}/w/${world.ws}/settings/audit?action=member.remove`);
       await page.getByText('No entry matches these filters').waitFor();
+    },
+  },
+  {
+    name: 'The history of an object is one choice away from its page, and a span of time narrows it',
+    run: async ({ page, base, api, world, expect }) => {
+      await api('PATCH', `/v1/apps/${world.app}`, { description: 'Changed for its history.' });
+      await api('POST', `/v1/workspaces/${world.ws}/apps`, { name: 'Another of the history' });
+      const planned = await api('POST', `/v1/apps/${world.app}/changes`, { instruction: 'Each run saves 5 minutes.' });
+      await api('POST', `/v1/changes/${planned.changeId}/approve`, { manifest: planned.manifest });
+      const { name } = await api('GET', `/v1/apps/${world.app}`);
+      await page.goto(`${base}/w/${world.ws}/apps/${world.app}`);
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: 'History' }).click();
+      await page.waitForURL(new RegExp(`appId=${world.app}`));
+      await page.locator('.audit-chip', { hasText: name }).waitFor();
+      const sentences = page.locator('.audit-sentence');
+      const all = await sentences.allTextContents();
+      for (const part of ['changed the app', 'planned a change of', 'approved a change of', 'published version']) {
+        expect(all.some((text) => text.includes(part)), `“${part}” is in the history: ${all.join(' | ')}`);
+      }
+      expect(!all.some((text) => text.includes('Another of the history')), `only what is about the app is listed: ${all.join(' | ')}`);
+      await page.getByRole('button', { name: 'Time' }).click();
+      await page.getByRole('menuitem', { name: 'Choose a span…' }).click();
+      await dialog(page).getByLabel('From').fill('2026-01-02T00:00');
+      await dialog(page).getByLabel('To').fill('2026-01-01T00:00');
+      expect((await dialog(page).getByRole('button', { name: 'Show' }).getAttribute('aria-disabled')) === 'true', 'a span that ends before it begins is no span');
+      await dialog(page).getByLabel('To').fill('2026-01-03T00:00');
+      await dialog(page).getByRole('button', { name: 'Show' }).click();
+      await page.getByText('No entry matches these filters').waitFor();
+      expect(/from=2026-01-0[12]T/.test(decodeURIComponent(page.url())), 'the span is in the address');
+      await page.getByRole('button', { name: 'Show all' }).click();
+      await sentences.first().waitFor();
+      expect(!page.url().includes('appId='), 'no filter is left');
+    },
+  },
+  {
+    name: 'On a phone the audit log names objects, in Russian and Kazakh too',
+    phone: true,
+    run: async ({ page, base, api, world, expect }) => {
+      const { name } = await api('GET', `/v1/apps/${world.app}`);
+      await api('PATCH', `/v1/apps/${world.app}`, { description: 'Changed on a phone.' });
+      for (const [language, sentence] of [['ru', `Aru: изменено приложение ${name}`], ['kk', `Aru ${name} қолданбасын өзгертті`]]) {
+        await page.addInitScript((locale) => localStorage.setItem('qala.locale', locale), language);
+        await page.goto(`${base}/w/${world.ws}/settings/audit?action=app.update`);
+        await page.locator('.audit-sentence', { hasText: sentence }).first().waitFor();
+        expect((await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)) <= 0, `the page is wider than the phone (${language})`);
+      }
     },
   },
   {
@@ -81,7 +138,7 @@ export default [
       await page.getByText('Saved.').waitFor();
       expect((await page.locator('.settings-danger').count()) === 0, 'An admin is offered the deletion.');
       await page.goto(`${base}/w/${world.ws}/settings/audit`);
-      await page.getByRole('row').filter({ hasText: 'workspace.update' }).first().waitFor();
+      await page.getByRole('row').filter({ hasText: 'changed the workspace' }).first().waitFor();
     },
   },
   {

@@ -26,7 +26,7 @@ async function askForCode(page, email, hasScript) {
 async function signInWithoutProof(page, email) {
   const form = page.locator('form', { has: page.getByRole('button', { name: /without/ }) });
   await form.locator('input[type="email"]').fill(email);
-  await submit(page, form.getByRole('button'));
+  await submit(page, form.getByRole('button', { name: /without/ }));
 }
 
 /** Waits until the console has taken the place of the server's page, whose buttons have similar names. */

@@ -83,8 +83,8 @@ export default [
       await panel.getByLabel('Agents may call it').uncheck();
       await page.getByText('Agents cannot call the tool any more.').waitFor();
       expect((await api('GET', path)).published.state === 'off', 'it is not off');
-      await panel.getByRole('button', { name: 'Withdraw' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
+      await panel.getByRole('button', { name: 'Unpublish' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Unpublish' }).click();
       await page.getByText('No tools yet').waitFor();
       expect((await api('GET', path)).published === null, 'it is still published');
       await api('GET', `/v1/automations/${id}`);

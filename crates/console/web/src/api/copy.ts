@@ -21,10 +21,3 @@ export function asCurl(call: Copied): string {
   if (body !== null) parts.push('-H', quoted('Content-Type: application/json'), '-d', quoted(body));
   return [...parts, quoted(new URL(call.url, location.origin).href)].join(' ');
 }
-
-/** Returns the request for `qala api`. */
-export function asCommand(call: Copied): string {
-  const body = bodyText(call);
-  const parts = ['qala', 'api', call.method, quoted(call.url)];
-  return (body === null ? parts : [...parts, '--data', quoted(body)]).join(' ');
-}

@@ -53,7 +53,7 @@ function changedTopics(kind: string, { id, appId, roadId, projectId }: Workspace
 }
 
 function deliver(event: WorkspaceEvent): void {
-  invalidate(event.type === 'resync' ? 'all' : topicsOf(event));
+  invalidate(event.type === 'resync' ? 'all' : topicsOf(event), 'event');
   for (const listener of listeners) listener(event);
 }
 
@@ -68,6 +68,9 @@ class Hub {
   private leads = false;
   /** Whether events have arrived, or would have. */
   private isFollowing = false;
+  private begin: () => void = () => undefined;
+  /** Resolves when the stream is open for the first time. */
+  readonly begun = new Promise<void>((resolve) => { this.begin = resolve; });
 
   constructor(private readonly workspace: string) {
     this.channel = new BroadcastChannel(`qala-events-${workspace}`);
@@ -113,6 +116,14 @@ class Hub {
     this.wait = Math.min(this.wait * 2, RETRY_UP_TO);
   }
 
+  /** Opens the stream again now, where it waits to do so. */
+  reconnect(): void {
+    if (!this.leads || this.timer === null || this.source?.readyState !== EventSource.CLOSED) return;
+    clearTimeout(this.timer);
+    this.wait = RETRY_FROM;
+    this.open();
+  }
+
   private take(type: EventKind, { data, lastEventId }: MessageEvent<string>): void {
     const event: WorkspaceEvent = { type, seq: lastEventId, data: JSON.parse(data) as Record<string, unknown> };
     this.last = lastEventId || this.last;
@@ -131,6 +142,7 @@ class Hub {
     // The stream begins with what happens now: what was read before it may have changed since.
     else if (isConnected && !this.isFollowing) invalidateFollowed();
     this.isFollowing ||= isConnected;
+    if (isConnected) this.begin();
     connected.value = isConnected;
   }
 
@@ -161,6 +173,19 @@ export function followWorkspace(workspace: string | null): void {
   hub?.hub.close();
   connected.value = true;
   hub = workspace === null ? null : { workspace, hub: new Hub(workspace) };
+}
+
+/** Time that the first reads wait for the stream; with a slow connection they do not. */
+const PATIENCE = 150;
+
+/** Resolves when the stream that was asked for is open, so that nothing is read that has to be read again, or soon. */
+export function followed(): Promise<void> {
+  return hub === null ? Promise.resolve() : Promise.race([hub.hub.begun, new Promise<void>((resolve) => { setTimeout(resolve, PATIENCE); })]);
+}
+
+/** Opens a stream that was refused again, after the person has signed in. */
+export function reconnect(): void {
+  hub?.hub.reconnect();
 }
 
 /** Calls `listener` with each event while the component is shown. */

@@ -1,11 +1,12 @@
 // Lists that are read in pages and followed by events.
 //
 // What is new is held back and counted, so that nothing moves under what somebody reads; what is shown is brought up to date in
-// its place.
+// its place. What the person made themselves is shown at once.
 
 import { signal, type Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { send, urlOf, viewAs } from './client';
+import { linkedCursor } from './listed';
 import { asProblem, type Problem } from './problem';
 import { onInvalidate } from './resource';
 import type { Input, PathOf, Reply } from './types';
@@ -60,11 +61,6 @@ function pageOf<T>(body: unknown, headers: Headers): Page<T> {
   return { items: items as T[], next: (members['nextCursor'] as string | null | undefined) ?? null };
 }
 
-function linkedCursor(link: string | null): string | null {
-  const target = link?.match(/<([^>]+)>\s*;[^,]*rel="?next"?/)?.[1];
-  return target === undefined ? null : new URL(target, location.origin).searchParams.get('cursor');
-}
-
 function idOf(item: unknown): string {
   return (item as { id: string }).id;
 }
@@ -77,6 +73,8 @@ class Pages<T> {
   private edits = 0;
   private reloads = 0;
   private timer: ReturnType<typeof setTimeout> | null = null;
+  /** Whether the next read follows a change of the person's own, and holds nothing back. */
+  private showsNew = false;
   /** Components that show the list: a page, and the panel over it. */
   private readers = 0;
 
@@ -102,7 +100,7 @@ class Pages<T> {
   private async page(cursor: string | null): Promise<Page<T>> {
     const url = new URL(this.url, location.origin);
     if (cursor !== null) url.searchParams.set('cursor', cursor);
-    const { data, headers } = await send<unknown>({ method: 'GET', url: url.pathname + url.search });
+    const { data, headers } = await send<unknown>({ method: 'GET', url: url.pathname + url.search, isBackground: true });
     return pageOf<T>(data, headers);
   }
 
@@ -136,7 +134,8 @@ class Pages<T> {
   }
 
   /** Reads the first page again, at most once a second. */
-  follow(): void {
+  follow(isOwn = false): void {
+    this.showsNew ||= isOwn;
     if (this.timer !== null || this.readers === 0) return;
     this.timer = setTimeout(() => {
       this.timer = null;
@@ -146,14 +145,15 @@ class Pages<T> {
 
   private async update(): Promise<void> {
     this.lastStart = Date.now();
-    const { edits, reloads } = this;
+    const { edits, reloads, showsNew } = this;
+    this.showsNew = false;
     let first: Page<T>;
     try {
       first = await this.page(null);
     } catch {
       return;
     }
-    if (this.edits !== edits || this.reloads !== reloads) return this.follow();
+    if (this.edits !== edits || this.reloads !== reloads) return this.follow(showsNew);
     const { items } = this.state.peek();
     const fresh = new Map(first.items.map((item) => [this.key(item), item]));
     const shown = new Set(items.map(this.key));
@@ -165,6 +165,7 @@ class Pages<T> {
     const updated = kept.map((item) => fresh.get(this.key(item)) ?? item);
     // Nobody reads an empty list: show what is new at once.
     if (items.length === 0) this.change({ items: first.items, next: first.next, held: [], heldMore: false, error: undefined });
+    else if (showsNew) this.change({ items: [...held, ...updated], held: [], heldMore: false, error: undefined });
     else this.change({ items: updated, held, heldMore: held.length === first.items.length && !reachesEnd, error: undefined });
   }
 
@@ -211,8 +212,8 @@ export function useList<P extends PathOf<'get'>, T = ItemOf<Reply<P, 'get'>>>(pa
   useEffect(() => {
     if (url === null) return undefined;
     pages.open();
-    const stop = onInvalidate((changed) => {
-      if (changed === 'all' || topics.split(' ').some((topic) => changed.includes(topic))) pages.follow();
+    const stop = onInvalidate((changed, isOwn) => {
+      if (changed === 'all' || topics.split(' ').some((topic) => changed.includes(topic))) pages.follow(isOwn);
     });
     const timer = every === undefined ? null : setInterval(() => document.hidden || pages.follow(), every);
     return () => {

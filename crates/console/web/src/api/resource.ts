@@ -81,7 +81,7 @@ class Entry {
       if (this.replacements === replacements) this.state.value = { ...state, loading: false };
       else this.isOld = true;
     };
-    this.running = send({ method: 'GET', url: this.url }).then(
+    this.running = send({ method: 'GET', url: this.url, isBackground: true }).then(
       ({ data }: Answer<unknown>) => end({ data, error: undefined }),
       (error: unknown) => end({ data: this.keep(error), error: asProblem(error) }),
     );
@@ -137,7 +137,8 @@ function dropUnused(): void {
   }
 }
 
-type Invalidated = (topics: readonly string[] | 'all') => void;
+/** `isOwn`: after a change that the person made here. */
+type Invalidated = (topics: readonly string[] | 'all', isOwn: boolean) => void;
 const listeners = new Set<Invalidated>();
 
 /** Calls `listener` with each invalidation. */
@@ -146,18 +147,18 @@ export function onInvalidate(listener: Invalidated): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Marks as old what depends on one of these topics, or everything. */
-export function invalidate(topics: readonly string[] | 'all'): void {
+/** Marks as old what depends on one of these topics, or everything: after a change of the person's own, or an event. */
+export function invalidate(topics: readonly string[] | 'all', by: 'person' | 'event' = 'person'): void {
   for (const entry of entries.values()) {
     if (topics === 'all' || entry.dependsOn(topics)) entry.invalidate();
   }
-  for (const listener of listeners) listener(topics);
+  for (const listener of listeners) listener(topics, by === 'person' && topics !== 'all');
 }
 
 /** Marks as old whatever an event could have made old. */
 export function invalidateFollowed(): void {
   for (const entry of entries.values()) if (entry.isFollowed) entry.invalidate();
-  for (const listener of listeners) listener('all');
+  for (const listener of listeners) listener('all', false);
 }
 
 const IDLE: ReadonlySignal<State<unknown>> = signal({ data: undefined, error: undefined, loading: false });

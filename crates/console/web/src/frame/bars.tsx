@@ -6,8 +6,10 @@ import { connected } from '#api/events';
 import { invalidate } from '#api/resource';
 import { Button } from '#ui/button';
 import { Icon } from '#ui/icon';
+import { askToSignIn } from './interventions';
 import { t } from './messages';
 import { navigating } from './router';
+import { isSessionOver } from './session';
 
 const PATIENCE = 4_000;
 const RETRY_EVERY = 5_000;
@@ -28,6 +30,17 @@ export function OfflineBar() {
   }, [reached.value]);
   if (!isShown) return null;
   return <div class="bar bar-warn" role="status"><Icon name="warn" /><span>{reached.value ? t('eventsLost') : t('offlineBar')}</span></div>;
+}
+
+/** Says that the session has ended, where that interrupts nobody. */
+export function SessionBar() {
+  if (!isSessionOver.value) return null;
+  return (
+    <div class="bar bar-warn" role="status">
+      <Icon name="key" /><span>{t('sessionOver')}</span>
+      <Button size="small" onClick={() => void askToSignIn()}>{t('signIn')}</Button>
+    </div>
+  );
 }
 
 /** Says that the person looks at the workspace as somebody else. */

@@ -1,12 +1,13 @@
 export * from './action';
 export * from './commands';
 export { useNewestNotification } from './notifications';
+export { useOverview } from './overview';
 export * from './page';
 export * from './page-header';
 export * from './places';
 export * from './role';
 export { useSeen } from './seen';
-export { closePanel, navigate, path, query, setQuery } from './router';
+export { closePanel, isFocusLost, navigate, path, query, setQuery } from './router';
 export { hasRole, isReadOnly, loadSession, loadWorkspaces, ownRole, role, session, signInPath, signOut, workspace, workspaceId, workspaces, type Role } from './session';
 export { useSwitch } from './switch';
 export * from './theme';

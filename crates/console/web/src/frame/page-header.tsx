@@ -1,7 +1,9 @@
 // The top of a page: where one is, what it is about, and what one can do.
 
 import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { Tabs, type Tab } from '#ui/tabs';
+import { noteVisit } from './found';
 import { t } from './messages';
 import { useTitle } from './title';
 
@@ -27,6 +29,9 @@ interface PageProps {
 
 export function Page({ title, aside, lead, crumbs = [], actions, tabs, isWide = false, children }: PageProps) {
   useTitle(title);
+  // A page of an object has something beside its title once the object is there.
+  const isLoaded = Boolean(aside);
+  useEffect(() => { if (isLoaded) noteVisit(location.pathname, title); }, [isLoaded, title]);
   return (
     <div class={`page ${isWide ? 'is-wide' : ''}`}>
       <header class="page-head">

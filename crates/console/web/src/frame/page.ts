@@ -41,7 +41,7 @@ export function route<const P extends string>(path: P, load: () => Promise<{ rea
 
 /** What the counts of the rail are made from. */
 export interface RailFacts {
-  readonly health: Schemas['QueueHealthView'];
+  readonly overview: Schemas['Overview'];
   /** Number of notifications that the person has not read, at most 100. */
   readonly unread: number;
 }
@@ -50,7 +50,7 @@ export interface Count {
   readonly value: number;
   /** What is counted, for screen readers and the tooltip: “running”. */
   readonly label: Text;
-  readonly tone?: 'live' | 'bad';
+  readonly tone?: 'live' | 'bad' | 'ask';
 }
 
 export interface RailEntry {

@@ -1,18 +1,31 @@
-// The palette: every command by its name (⌘K).
+// The palette: every object and command by its name (⌘K).
 
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
+import { asProblem } from '#api/problem';
 import { Dialog, openDialog } from '#ui/dialog';
 import { commands, keysShown, type Command } from './commands';
+import { findObjects, recent, type Place } from './found';
 import { t } from './messages';
+import { navigate } from './router';
+import { workspace } from './session';
+
+/** What can be chosen: a command, or the page of an object. */
+interface Choice {
+  readonly id: string;
+  readonly label: string;
+  readonly about?: string | undefined;
+  readonly keys?: string | undefined;
+  readonly run: () => void;
+}
 
 let isOpen = false;
 
 export function openPalette(): void {
   if (isOpen) return;
   isOpen = true;
-  void openDialog<Command>((close) => <Palette close={close} />).then((command) => {
+  void openDialog<Choice>((close) => <Palette close={close} />).then((choice) => {
     isOpen = false;
-    command?.run();
+    choice?.run();
   });
 }
 
@@ -41,12 +54,50 @@ function found(typed: string): readonly Command[] {
     .map(({ command }) => command);
 }
 
+/** Pause in typing after which the server is asked. */
+const PAUSE = 150;
+const SHORTEST = 2;
+
+/** Returns the objects that match, once they are there; those looked at last while nothing is typed. */
+function usePlaces(typed: string): { readonly places: readonly Place[]; readonly problem: string | null } {
+  const ws = workspace.value?.id ?? null;
+  const [found, setFound] = useState<{ readonly typed: string; readonly places: readonly Place[]; readonly problem: string | null }>({ typed: '', places: [], problem: null });
+  const text = typed.trim();
+  useEffect(() => {
+    if (ws === null || text.length < SHORTEST) return undefined;
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      findObjects(ws, text, abort.signal).then(
+        (places) => setFound({ typed: text, places, problem: null }),
+        (error: unknown) => { if (!abort.signal.aborted) setFound({ typed: text, places: [], problem: asProblem(error).message }); },
+      );
+    }, PAUSE);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [ws, text]);
+  if (text === '') return { places: recent.value.filter(({ href }) => href.startsWith(`/w/${ws}/`) && href !== location.pathname), problem: null };
+  // What was found for a shorter text still fits until the server has answered, if it contains the longer one.
+  const isCurrent = found.typed === text;
+  return { places: isCurrent ? found.places : found.places.filter(({ name }) => name.toLocaleLowerCase().includes(text.toLocaleLowerCase())), problem: isCurrent ? found.problem : null };
+}
+
+function choiceOfPlace({ kind, name, detail, href }: Place): Choice {
+  return { id: href, label: name, about: [t(`found_${kind}`), detail].filter(Boolean).join(' · '), run: () => void navigate(href) };
+}
+
+function choiceOfCommand(command: Command): Choice {
+  return { id: command.id, label: command.label, about: command.group, keys: command.keys, run: command.run };
+}
+
 const optionId = (index: number) => `palette-${index}`;
 
-function Palette({ close }: { close: (command?: Command) => void }) {
+function Palette({ close }: { close: (choice?: Choice) => void }) {
   const [typed, setTyped] = useState('');
   const [active, setActive] = useState(0);
-  const list = found(typed);
+  const { places, problem } = usePlaces(typed);
+  const list = [...places.map(choiceOfPlace), ...found(typed).map(choiceOfCommand)];
   const onKeyDown = (event: KeyboardEvent) => {
     const moves: Readonly<Record<string, number>> = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: list.length - 1 };
     const next = moves[event.key];
@@ -69,12 +120,13 @@ function Palette({ close }: { close: (command?: Command) => void }) {
           onInput={(event) => { setTyped(event.currentTarget.value); setActive(0); }}
         />
         <div id="palette-list" role="listbox" aria-label={t('palette')} class="palette-list">
-          {list.map((command, index) => (
-            <div key={command.id} id={optionId(index)} role="option" aria-selected={index === active} onPointerMove={() => setActive(index)} onClick={() => close(command)}>
-              <span>{command.label}</span>{command.group && <small>{command.group}</small>}{command.keys && keysShown(command.keys).map((key) => <kbd key={key}>{key}</kbd>)}
+          {list.map((choice, index) => (
+            <div key={choice.id} id={optionId(index)} role="option" aria-selected={index === active} onPointerMove={() => setActive(index)} onClick={() => close(choice)}>
+              <span>{choice.label}</span>{choice.about && <small>{choice.about}</small>}{choice.keys && keysShown(choice.keys).map((key) => <kbd key={key}>{key}</kbd>)}
             </div>
           ))}
-          {list.length === 0 && <p class="palette-none">{t('paletteNone', { typed })}</p>}
+          {problem !== null && <p class="palette-none" role="status">{t('searchFailed', { problem })}</p>}
+          {list.length === 0 && problem === null && <p class="palette-none">{t('paletteNone', { typed })}</p>}
         </div>
       </div>
     </Dialog>

@@ -2,7 +2,6 @@
 
 import { signal } from '@preact/signals';
 import { viewAs, type ViewAs } from '#api/client';
-import { useResource } from '#api/resource';
 import { inLocale } from '#i18n';
 import { Avatar } from '#ui/avatar';
 import { Icon } from '#ui/icon';
@@ -11,6 +10,7 @@ import { keysShown, useCommands } from './commands';
 import { openHelp } from './help';
 import { t } from './messages';
 import { useNewestNotification } from './notifications';
+import { useOverview } from './overview';
 import type { RailEntry, RailFacts } from './page';
 import { openPalette } from './palette';
 import { railEntries as entries, workspacePath } from './places';
@@ -46,9 +46,9 @@ function toggleCollapsed(): void {
 
 export function Rail() {
   const ws = workspace.value?.id ?? null;
-  const health = useResource('/v1/workspaces/{ws}/queue-health', ws === null ? null : { path: { ws } }, { on: ['health'], every: 60_000 });
+  const overview = useOverview(ws);
   const newest = useNewestNotification(ws);
-  const facts: RailFacts | null = health.data ? { health: health.data, unread: newest.data?.unread ?? 0 } : null;
+  const facts: RailFacts | null = overview.data ? { overview: overview.data, unread: newest.data?.unread ?? 0 } : null;
   useCommands([
     ...entries.filter(() => ws !== null).map((entry) => ({
       id: `go${entry.to}`, label: t('goTo', { page: inLocale(entry.label) }), group: t('groupGo'), run: () => void navigate(`/w/${ws}${entry.to}`),

@@ -87,6 +87,28 @@ async function show(restore: number | null): Promise<void> {
   });
   const isSamePage = isView(before) && isView(next) && before.path === next.path;
   if (!isSamePage) scrollTo(restore ?? 0);
+  if (!isSamePage && before !== null) takeFocus(restore === null ? null : isView(before) ? before.path : null);
+}
+
+/** Whether nothing on the page has the focus: the browser gave it to nobody, or a new page to its content. */
+export function isFocusLost(): boolean {
+  const { activeElement } = document;
+  return activeElement === null || activeElement === document.body || activeElement.id === 'main';
+}
+
+/** Gives the focus of what is gone to the link that led there, after going back, else to the content. */
+function takeFocus(from: string | null): void {
+  const until = performance.now() + SCROLL_PATIENCE;
+  const attempt = () => {
+    if (!isFocusLost()) return;
+    const content = document.getElementById('main');
+    const link = from === null ? null : content?.querySelector<HTMLElement>(`a[href="${CSS.escape(from)}"]`) ?? null;
+    const row = link?.closest<HTMLElement>('tr[tabindex]') ?? link;
+    (row ?? content)?.focus({ preventScroll: true });
+    // The list that has the link may have to be read first.
+    if (row === null && from !== null && performance.now() < until) requestAnimationFrame(attempt);
+  };
+  requestAnimationFrame(attempt);
 }
 
 function isView(value: View | 'missing' | Problem | null): value is View {

@@ -5,8 +5,10 @@ import { api, viewAs } from '#api/client';
 import { invalidate, onInvalidate } from '#api/resource';
 import type { Problem } from '#api/problem';
 import type { Schemas } from '#api/types';
+import { forgetAll, keepFor } from './kept';
 import { view } from './router';
 import { serverMain } from './server-page';
+import { mayLeave } from './unsaved';
 
 export type Session = Schemas['Session'];
 export type WorkspaceItem = Schemas['WorkspaceItem'];
@@ -59,6 +61,7 @@ export async function loadSession(): Promise<void> {
   }
   try {
     const [current, list] = await Promise.all([api.get('/v1/session', {}), api.get('/v1/workspaces', { query: { limit: 200 } })]);
+    keepFor(current.user.id);
     session.value = current;
     workspaces.value = list.items;
   } catch (error) {
@@ -91,9 +94,26 @@ export function rememberWorkspace(ws: string): void {
   void api.post('/v1/workspaces/{ws}/switch', { path: { ws } }).then((next) => { session.value = next; }, () => undefined);
 }
 
-/** Ends the session and goes to the sign-in page. */
+/** Whether the server no longer knows the session of this page. */
+export const isSessionOver = signal(false);
+
+/** Whether the person is signing out: what the server refuses from now on is expected. */
+export const isSigningOut = signal(false);
+
+/** Ends the session and goes to the sign-in page. Nothing that the person typed stays in the browser. */
 export async function signOut(to = '/sign-in'): Promise<void> {
-  await api.delete('/v1/session', {});
+  if (!(await mayLeave())) return;
+  isSigningOut.value = true;
+  try {
+    await api.delete('/v1/session', {});
+  } catch (error) {
+    // One that has ended already is what was wanted.
+    if ((error as Problem).status !== 401) {
+      isSigningOut.value = false;
+      throw error;
+    }
+  }
+  forgetAll();
   location.assign(to);
 }
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { pages } from 'virtual:pages';
 import { latestChange } from '#api/client';
-import { asCommand, asCurl } from '#api/copy';
+import { asCurl } from '#api/copy';
 import { followWorkspace } from '#api/events';
 import { Problem } from '#api/problem';
 import { inLocale, locale, LOCALE_NAMES, LOCALES, setLocale } from '#i18n';
@@ -13,7 +13,7 @@ import { copyText } from '#ui/copyable';
 import { Dialogs } from '#ui/dialog';
 import { Empty, ProblemView, Skeleton } from '#ui/feedback';
 import { Icon } from '#ui/icon';
-import { NavigationProgress, OfflineBar, ViewAsBar } from './bars';
+import { NavigationProgress, OfflineBar, SessionBar, ViewAsBar } from './bars';
 import { Boundary } from './boundary';
 import { useCommands } from './commands';
 import { openHelp } from './help';
@@ -28,9 +28,9 @@ import { Toasts, toast } from './toasts';
 const pageCommands = pages.flatMap(({ page }) => page.commands ?? []);
 
 /** Copies what the person did last, for actions without a menu of their own. */
-async function copyLatest(as: typeof asCurl): Promise<void> {
+async function copyLatest(): Promise<void> {
   const call = latestChange.peek();
-  if (call !== null && (await copyText(as(call)))) toast(t('copiedLatest', { call: `${call.method} ${call.url}` }));
+  if (call !== null && (await copyText(asCurl(call)))) toast(t('copiedLatest', { call: `${call.method} ${call.url}` }));
 }
 
 export function Shell() {
@@ -48,8 +48,7 @@ export function Shell() {
     { id: 'frame.help', label: t('shortcuts'), keys: '?', group: t('groupFrame'), run: openHelp },
     { id: 'frame.theme', label: t('switchTheme'), group: t('groupFrame'), run: () => setTheme(shownTheme() === 'dark' ? 'light' : 'dark') },
     ...LOCALES.filter((name) => name !== locale.value).map((name) => ({ id: `frame.locale.${name}`, label: LOCALE_NAMES[name], group: t('language'), run: () => setLocale(name) })),
-    { id: 'frame.copyCurl', label: t('copyLatestCurl'), group: t('groupFrame'), when: () => latestChange.value !== null, run: () => void copyLatest(asCurl) },
-    { id: 'frame.copyCommand', label: t('copyLatestCommand'), group: t('groupFrame'), when: () => latestChange.value !== null, run: () => void copyLatest(asCommand) },
+    { id: 'frame.copyCurl', label: t('copyLatestCurl'), group: t('groupFrame'), when: () => latestChange.value !== null, run: () => void copyLatest() },
     { id: 'frame.signOut', label: t('signOut'), group: t('groupFrame'), when: () => session.value !== null, run: () => void signOut() },
     ...pageCommands.map((command, index) => ({
       id: `page.${index}`, label: inLocale(command.label), when: () => workspace.value !== null,
@@ -96,6 +95,7 @@ function Workspace({ shown }: { shown: View }) {
           <button type="button" class="icon-button" aria-label={t('search')} onClick={openPalette}><Icon name="search" /></button>
         </header>
         <OfflineBar />
+        <SessionBar />
         <ViewAsBar />
         <main id="main" tabIndex={-1}>{isStranger ? <Stranger /> : <PageOf shown={shown} />}</main>
       </div>

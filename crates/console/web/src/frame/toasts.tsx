@@ -5,13 +5,14 @@ import { useEffect, useRef } from 'preact/hooks';
 import { asProblem } from '#api/problem';
 import { Button } from '#ui/button';
 import { Icon } from '#ui/icon';
+import { NamedText, ProblemText } from '#ui/problem-text';
 import { t } from './messages';
 
 interface Toast {
   readonly id: number;
   readonly text: string;
   readonly detail?: string | undefined;
-  readonly tone: 'ok' | 'bad';
+  readonly tone: 'ok' | 'info' | 'bad';
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
 }
 
@@ -51,8 +52,8 @@ export function Toasts() {
     <div ref={element} class="toasts" popover="manual" role="status" aria-live="polite">
       {toasts.value.map(({ id, text, detail, tone, action }) => (
         <div key={id} class={`toast toast-${tone}`}>
-          <Icon name={tone === 'ok' ? 'check' : 'cross'} />
-          <p>{text}{detail && <small>{detail}</small>}</p>
+          <Icon name={tone === 'ok' ? 'check' : tone === 'info' ? 'info' : 'cross'} />
+          <p>{tone === 'bad' ? <ProblemText text={text} /> : text}{detail && <small><NamedText text={detail} /></small>}</p>
           {action && <Button size="small" onClick={() => { dismiss(id); action.run(); }}>{action.label}</Button>}
           <button type="button" class="icon-button" aria-label={t('dismiss')} onClick={() => dismiss(id)}><Icon name="cross" /></button>
         </div>

@@ -22,10 +22,20 @@ export function formatNumber(value: number, options: Intl.NumberFormatOptions = 
   return formatter(`number ${JSON.stringify(options)}`, (of) => new Intl.NumberFormat(of, options)).format(value);
 }
 
-/** `24 Nov 2026, 14:20`. */
-export function formatDateTime(when: When): string {
-  if (isKazakh()) return `${kazakhDate(asDate(when))}, ${formatHour(when)}`;
-  return formatter('date-time', (of) => new Intl.DateTimeFormat(of, { dateStyle: 'medium', timeStyle: 'short' })).format(asDate(when));
+/** `24 Nov 2026, 14:20`, in a time zone; in the browser's own by default. */
+export function formatDateTime(when: When, zone?: string): string {
+  const inZone = zone === undefined ? {} : { timeZone: zone };
+  if (isKazakh()) {
+    const clock = formatter(`hour ${zone ?? ''}`, (of) => new Intl.DateTimeFormat(of, { ...inZone, hour: '2-digit', minute: '2-digit', hour12: false })).format(asDate(when));
+    return `${kazakhDate(zone === undefined ? asDate(when) : dayIn(when, zone))}, ${clock}`;
+  }
+  return formatter(`date-time ${zone ?? ''}`, (of) => new Intl.DateTimeFormat(of, { ...inZone, dateStyle: 'medium', timeStyle: 'short' })).format(asDate(when));
+}
+
+/** Returns the day that it is in a time zone, as a date of the browser's own. */
+function dayIn(when: When, zone: string): Date {
+  const [year = 0, month = 1, day = 1] = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(asDate(when)).split('-').map(Number);
+  return new Date(year, month - 1, day);
 }
 
 /** `Tuesday, 24 November 2026 at 14:20:07 GMT+5`: everything, for a tooltip. */
@@ -66,8 +76,14 @@ export function formatPreciseTime(when: When): string {
 const RELATIVE_STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]];
 const RELATIVE_LIMIT_DAYS = 7;
 
-/** `3 min ago`, up to a week; then the date. */
-export function formatRelative(when: When, now: number = Date.now()): string {
+/** Returns the number of the day in a time zone; in the browser's own by default. */
+function dayNumber(at: number, zone: string | undefined): number {
+  const parts = formatter(`day ${zone ?? ''}`, () => new Intl.DateTimeFormat('en-CA', { ...(zone === undefined ? {} : { timeZone: zone }), year: 'numeric', month: '2-digit', day: '2-digit' })).format(at);
+  return Date.parse(`${parts}T00:00:00Z`) / 86_400_000;
+}
+
+/** `3 min ago`, up to a week; then the date. From a day on, whole days of the calendar in `zone` are counted. */
+export function formatRelative(when: When, now: number = Date.now(), zone?: string): string {
   const seconds = Math.round((asDate(when).getTime() - now) / 1_000);
   if (Math.abs(seconds) > RELATIVE_LIMIT_DAYS * 86_400) return formatDate(when);
   const format = (value: number, of: Intl.RelativeTimeFormatUnit) => (isKazakh()
@@ -75,17 +91,22 @@ export function formatRelative(when: When, now: number = Date.now()): string {
     : formatter('relative', (tag) => new Intl.RelativeTimeFormat(tag, { numeric: 'auto', style: 'short' })).format(value, of));
   if (Math.abs(seconds) < 5) return format(0, 'second');
   const [unit, size] = RELATIVE_STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1];
-  return format(Math.trunc(seconds / size), unit);
+  return format(unit === 'day' ? dayNumber(asDate(when).getTime(), zone) - dayNumber(now, zone) : Math.trunc(seconds / size), unit);
 }
+
+const SYMBOLS: Readonly<Record<string, string>> = { millisecond: 'ms', second: 's', minute: 'min', hour: 'h' };
 
 /** Returns a number with a unit as `Intl` names it: `minute`, `megabyte`. */
 export function formatUnit(value: number, of: string, digits = 0): string {
   if (isKazakh()) return `${formatNumber(value, { maximumFractionDigits: digits })} ${kazakhUnit(of)}`;
+  // The symbols of units, where Intl would write “4 mins” and “1.59 secs”.
+  const symbol = locale.value === 'en' ? SYMBOLS[of] : undefined;
+  if (symbol !== undefined) return `${formatNumber(value, { maximumFractionDigits: digits })} ${symbol}`;
   // English has no short form of bytes: it would say “39 byte”.
   return formatNumber(value, { style: 'unit', unit: of, unitDisplay: of === 'byte' ? 'long' : 'short', maximumFractionDigits: digits });
 }
 
-/** `4 ms`, `1.24 sec`, `3 min 5 sec`, `2 hr 10 min`. */
+/** `4 ms`, `1.24 s`, `3 min 5 s`, `2 h 10 min`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1_000) return formatUnit(Math.round(milliseconds), 'millisecond', 0);
   const seconds = milliseconds / 1_000;

@@ -37,6 +37,8 @@ export function Button(props: ButtonProps) {
     'aria-label': label,
     'aria-busy': busy || undefined,
     'aria-disabled': blocked || undefined,
+    // A tooltip is read by nobody who does not see it.
+    'aria-description': unavailable || undefined,
     'data-tip': unavailable || tip(children === undefined ? label : undefined, command),
   };
   const inside = <>{icon && <Icon name={icon} />}{children !== undefined && <span>{children}</span>}</>;

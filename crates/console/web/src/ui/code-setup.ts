@@ -69,7 +69,7 @@ const typeOverSelection = EditorView.domEventHandlers({
 
 function base(language: Language, label: string, firstLine = 1): Extension[] {
   return [
-    typeOverSelection, lineNumbers({ formatNumber: (line) => String(line + firstLine - 1) }), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(), highlightSelectionMatches(),
+    typeOverSelection, lineNumbers({ formatNumber: (line) => String(line + firstLine - 1) }), foldGutter(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightSelectionMatches(),
     syntaxHighlighting(highlighting), appearance, LANGUAGES[language](), EditorState.tabSize.of(2), EditorState.phrases.of(codePhrases()),
     // Locked text is reached by the keyboard too, which scrolls it.
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
@@ -78,8 +78,8 @@ function base(language: Language, label: string, firstLine = 1): Extension[] {
   ];
 }
 
-/** Whether the text can be changed. */
-const editable = (isLocked: boolean): Extension => [EditorState.readOnly.of(isLocked), EditorView.editable.of(!isLocked)];
+/** Whether the text can be changed. Locked text has no line that is being edited, and long lines of it are in sight at once. */
+const editable = (isLocked: boolean): Extension => [EditorState.readOnly.of(isLocked), EditorView.editable.of(!isLocked), isLocked ? EditorView.lineWrapping : highlightActiveLine()];
 
 export interface Editor {
   setValue(value: string): void;

@@ -6,6 +6,7 @@ import type { Problem } from '#api/problem';
 import { Button } from './button';
 import { Copyable } from './copyable';
 import { t } from './messages';
+import { ProblemText } from './problem-text';
 
 const PATIENCE = 300;
 
@@ -46,8 +47,8 @@ export function Empty({ title, children, action }: { title: string; children?: C
 export function ProblemView({ problem, onRetry }: { problem: Problem; onRetry?: () => void }) {
   return (
     <div class="problem" role="alert">
-      <h2>{problem.isOffline ? t('offlineTitle') : problem.message}</h2>
-      {(problem.hint ?? (problem.isOffline ? t('offlineHint') : null)) && <p>{problem.hint ?? t('offlineHint')}</p>}
+      <h2>{problem.isOffline ? t('offlineTitle') : <ProblemText text={problem.message} />}</h2>
+      {(problem.hint ?? (problem.isOffline ? t('offlineHint') : null)) && <p>{problem.hint ? <ProblemText text={problem.hint} /> : t('offlineHint')}</p>}
       <div class="problem-foot">
         {onRetry && <Button size="small" icon="refresh" onClick={onRetry}>{t('retry')}</Button>}
         {problem.requestId && <Copyable value={problem.requestId} />}

@@ -18,20 +18,23 @@ export interface Filter {
 
 interface FilterBarProps {
   readonly filters: readonly Filter[];
+  /** Query parameters of other filters in the bar, which are cleared and saved with these. */
+  readonly others?: readonly string[];
   /** Name under which the views of this list are saved in the browser. */
   readonly views?: string;
   readonly children?: ComponentChildren;
 }
 
-export function FilterBar({ filters, views, children }: FilterBarProps) {
-  const isFiltered = filters.some(({ name }) => query.value.has(name));
-  const clear = () => setQuery(Object.fromEntries(filters.map(({ name }) => [name, null])));
+export function FilterBar({ filters, others = [], views, children }: FilterBarProps) {
+  const names = [...filters.map(({ name }) => name), ...others];
+  const isFiltered = names.some((name) => query.value.has(name));
+  const clear = () => setQuery(Object.fromEntries(names.map((name) => [name, null])));
   return (
     <div class="filter-bar" role="search" aria-label={t('filter')}>
       {filters.map((filter) => <FilterMenu key={filter.name} filter={filter} />)}
-      {isFiltered && <Button variant="plain" size="small" icon="cross" onClick={clear}>{t('clearFilters')}</Button>}
       {children}
-      {views !== undefined && <Views name={views} filters={filters} isFiltered={isFiltered} />}
+      {isFiltered && <Button variant="plain" size="small" icon="cross" onClick={clear}>{t('clearFilters')}</Button>}
+      {views !== undefined && <Views name={views} parameters={names} isFiltered={isFiltered} />}
     </div>
   );
 }
@@ -72,12 +75,12 @@ function saveViews(key: string, views: readonly SavedView[]): void {
   changes.value += 1;
 }
 
-function Views({ name, filters, isFiltered }: { name: string; filters: readonly Filter[]; isFiltered: boolean }) {
+function Views({ name, parameters, isFiltered }: { name: string; parameters: readonly string[]; isFiltered: boolean }) {
   const saved = savedViews(name);
   const current = query.value.toString();
   const apply = (text: string) => {
     const values = new URLSearchParams(text);
-    setQuery(Object.fromEntries(filters.map((filter) => [filter.name, values.get(filter.name)])));
+    setQuery(Object.fromEntries(parameters.map((parameter) => [parameter, values.get(parameter)])));
   };
   const save = async () => {
     const title = await openDialog<string>((close) => <NameView close={close} />);

@@ -7,6 +7,7 @@ const PATHS = {
   minus: 'M3 8h10',
   more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
   search: 'M11 11l3 3M12 7.5a4.5 4.5 0 1 1-9 0 4.5 4.5 0 0 1 9 0z',
+  import: 'M8 2v8M5 7l3 3 3-3M2.5 11v2.5h11V11',
   down: 'M4 6l4 4 4-4',
   up: 'M4 10l4-4 4 4',
   right: 'M6 4l4 4-4 4',

@@ -1,3 +1,4 @@
+export * from './app-status';
 export * from './avatar';
 export * from './button';
 export * from './chart';
@@ -17,9 +18,11 @@ export * from './menu';
 export * from './object-menu';
 export * from './panel';
 export * from './particulars';
+export * from './problem-text';
 export * from './secret';
 export * from './status';
 export * from './table';
 export * from './tabs';
 export * from './time';
+export * from './time-range';
 export * from './virtual';

@@ -8,6 +8,7 @@ import { navigate } from '#frame/router';
 import { Button } from './button';
 import { ProblemView, Skeleton } from './feedback';
 import { Icon } from './icon';
+import { CHUNK, Chunk, useColumnWidths } from './list-chunks';
 import { t } from './messages';
 
 export interface Column<T> {
@@ -43,15 +44,21 @@ interface ListProps<T> {
   readonly empty: ComponentChildren;
 }
 
+/** Of a list with more rows, the columns keep their widths. */
+const LONG = 2 * CHUNK;
+
 export function List<T>({ label, list, columns, id, href, isCurrent, selection, empty }: ListProps<T>) {
   const [active, setActive] = useState(-1);
-  const body = useRef<HTMLTableSectionElement>(null);
+  const table = useRef<HTMLTableElement>(null);
   const { items } = list;
-  const rows = () => [...(body.current?.rows ?? [])];
+  const widths = useColumnWidths(table, items.length > LONG);
+  const rowAt = (index: number) => table.current?.querySelector<HTMLTableRowElement>(`tr[data-index="${index}"]`) ?? null;
   const focus = (index: number) => {
     const next = Math.max(0, Math.min(items.length - 1, index));
     setActive(next);
-    rows()[next]?.focus();
+    // Its part may have to be drawn first.
+    if (rowAt(next)) rowAt(next)?.focus();
+    else requestAnimationFrame(() => rowAt(next)?.focus());
     if (next >= items.length - 3) list.loadMore();
   };
   /** Moves the focus; with a panel open, opens the next item in it. */
@@ -68,7 +75,7 @@ export function List<T>({ label, list, columns, id, href, isCurrent, selection, 
     selection.onChange(ids);
   };
   const isAnywhere = () => items.length > 0;
-  const isOnRow = () => rows().some((row) => row === document.activeElement);
+  const isOnRow = () => document.activeElement instanceof HTMLTableRowElement && table.current?.contains(document.activeElement) === true;
   useCommands([
     { id: 'list.next', label: t('nextRow'), keys: 'j', group: t('groupList'), isHidden: true, when: isAnywhere, run: () => step(1) },
     { id: 'list.previous', label: t('previousRow'), keys: 'k', group: t('groupList'), isHidden: true, when: isAnywhere, run: () => step(-1) },
@@ -81,39 +88,47 @@ export function List<T>({ label, list, columns, id, href, isCurrent, selection, 
 
   if (!list.isComplete) return list.error ? <ProblemView problem={list.error} onRetry={list.refresh} /> : <Skeleton lines={8} />;
   if (items.length === 0) return <>{empty}</>;
+  const row = (item: T, index: number) => (
+    <tr
+      key={id(item)} data-index={index} tabIndex={index === Math.max(0, active) ? 0 : -1} aria-selected={selection ? selection.ids.has(id(item)) : undefined}
+      class={`${href ? 'is-link' : ''} ${isCurrent?.(item) ? 'is-current' : ''}`}
+      onFocus={() => setActive(index)}
+      onClick={(event) => onRowClick(event, () => open(item))}
+    >
+      {selection && <td class="list-check"><input type="checkbox" class="checkbox" aria-label={t('select')} checked={selection.ids.has(id(item))} tabIndex={-1} onChange={() => toggle(item)} /></td>}
+      {columns.map((column) => (
+        <td key={column.key} class={cellClass(column)} data-label={column.header}>
+          {column.isMain && href ? <a class="list-link" href={href(item)} tabIndex={-1}>{column.cell(item)}</a> : column.cell(item)}
+        </td>
+      ))}
+    </tr>
+  );
   return (
     <div class="list">
       <Held list={list} />
-      <table class="table list-table">
+      <table class={`table list-table ${widths ? 'has-widths' : ''}`} ref={table}>
         <caption class="hidden-text">{label}</caption>
+        {widths && <colgroup>{widths.map((width, index) => <col key={index} width={width} />)}</colgroup>}
         <thead>
           <tr>
             {selection && <th class="list-check"><SelectAll items={items.map(id)} selection={selection} /></th>}
             {columns.map((column) => (column.header === '' ? <td key={column.key} class={cellClass(column)} /> : <th key={column.key} scope="col" class={cellClass(column)}>{column.header}</th>))}
           </tr>
         </thead>
-        <tbody ref={body}>
-          {items.map((item, index) => (
-            <tr
-              key={id(item)} tabIndex={index === Math.max(0, active) ? 0 : -1} aria-selected={selection ? selection.ids.has(id(item)) : undefined}
-              class={`${href ? 'is-link' : ''} ${isCurrent?.(item) ? 'is-current' : ''}`}
-              onFocus={() => setActive(index)}
-              onClick={(event) => onRowClick(event, () => open(item))}
-            >
-              {selection && <td class="list-check"><input type="checkbox" class="checkbox" aria-label={t('select')} checked={selection.ids.has(id(item))} tabIndex={-1} onChange={() => toggle(item)} /></td>}
-              {columns.map((column) => (
-                <td key={column.key} class={cellClass(column)} data-label={column.header}>
-                  {column.isMain && href ? <a class="list-link" href={href(item)} tabIndex={-1}>{column.cell(item)}</a> : column.cell(item)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
+        {chunksOf(items).map((chunk, part) => (
+          <Chunk key={part} index={part} count={chunk.length} columns={columns.length + (selection ? 1 : 0)} isPinned={Math.floor(Math.max(0, active) / CHUNK) === part}>
+            {() => chunk.map((item, within) => row(item, part * CHUNK + within))}
+          </Chunk>
+        ))}
       </table>
-      <Foot list={list} />
+      <Foot label={label} list={list} />
       {selection && selection.ids.size > 0 && <BulkBar selection={selection} />}
     </div>
   );
+}
+
+function chunksOf<T>(items: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, index) => items.slice(index * CHUNK, (index + 1) * CHUNK));
 }
 
 function cellClass<T>({ align, isMain, hide }: Column<T>): string {
@@ -152,21 +167,23 @@ function BulkBar({ selection }: { selection: Selection }) {
   );
 }
 
-function Foot<T>({ list }: { list: ListData<T> }) {
+function Foot<T>({ label, list }: { label: string; list: ListData<T> }) {
   const end = useRef<HTMLDivElement>(null);
-  const { hasMore, loadMore, items } = list;
+  const { hasMore, loadMore, items, loading } = list;
+  // What failed is tried again by the button.
+  const isWaiting = hasMore && !loading && list.error === undefined;
   const latest = useRef(loadMore);
   latest.current = loadMore;
   useEffect(() => {
-    if (!hasMore || !end.current) return undefined;
-    const observer = new IntersectionObserver(([entry]) => { if (entry?.isIntersecting) latest.current(); }, { rootMargin: '600px' });
+    if (!isWaiting || !end.current) return undefined;
+    const observer = new IntersectionObserver((entries) => { if (entries.at(-1)?.isIntersecting) latest.current(); }, { rootMargin: '600px' });
     observer.observe(end.current);
     return () => observer.disconnect();
-  }, [hasMore, items.length]);
+  }, [isWaiting, items.length]);
   return (
     <div class="list-foot" ref={end}>
       {list.error && <ProblemView problem={list.error} onRetry={list.loadMore} />}
-      {hasMore ? <Button size="small" busy={list.loading} onClick={loadMore}>{t('loadMore')}</Button> : <span>{t('listEnd', { count: items.length })}</span>}
+      {hasMore ? <Button size="small" busy={list.loading} onClick={loadMore}>{t('loadMore')}</Button> : <span>{t('listEnd', { label, count: items.length })}</span>}
     </div>
   );
 }

@@ -39,3 +39,8 @@ export function RunStatus({ status }: { status: RunStatusName }) {
 export function triggerText(trigger: Schemas['TriggerKind']): string {
   return t(`trigger_${trigger}`);
 }
+
+/** Says who or what started a run: the agent that asked for it, rather than that it was started by hand. */
+export function starterText({ askedBy, trigger }: Pick<Schemas['RunSummary'], 'askedBy' | 'trigger'>): string {
+  return askedBy === null ? triggerText(trigger) : t('agentNamed', { name: askedBy.clientName ?? askedBy.grantId });
+}

@@ -10,18 +10,18 @@ setInterval(() => { if (!document.hidden) now.value = Date.now(); }, TICK);
 /** `relative` beside a name, `moment` inside a sentence, `time` where the day is known. */
 type Form = 'relative' | 'moment' | 'time' | 'precise';
 
-function shownAs(form: Form, at: string): string {
+function shownAs(form: Form, at: string, zone: string | undefined): string {
   switch (form) {
-    case 'relative': return formatRelative(at, Math.max(now.value, Date.now()));
+    case 'relative': return formatRelative(at, Math.max(now.value, Date.now()), zone);
     case 'moment': return formatDateTime(at);
     case 'time': return formatTime(at);
     case 'precise': return formatPreciseTime(at);
   }
 }
 
-/** A time, in full in its tooltip. */
-export function Time({ at, as = 'relative' }: { at: string; as?: Form }) {
-  return <time dateTime={at} title={formatFull(at)}>{shownAs(as, at)}</time>;
+/** A time, in full in its tooltip. Whole days are those of `zone`, the browser's by default. */
+export function Time({ at, as = 'relative', zone }: { at: string; as?: Form; zone?: string | undefined }) {
+  return <time dateTime={at} title={formatFull(at)}>{shownAs(as, at, zone)}</time>;
 }
 
 /** A duration, and a bar of its length relative to `of`. */

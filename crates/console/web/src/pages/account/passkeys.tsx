@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { asProblem } from '#api/problem';
 import { useList, type List as ListData } from '#api/list';
+import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { toast, toastProblem, useAction } from '#frame';
 import { createPasskey, hasPasskeys } from '#frame/passkeys';
@@ -16,6 +17,9 @@ type Passkey = Schemas['Passkey'];
 
 export default function Passkeys() {
   const list = useList('/v1/me/passkeys', {}, { every: LOOK_AGAIN });
+  const methods = useResource('/v1/auth/methods', {});
+  // A browser that has them is of no use at an address for which the server has none.
+  const isOffered = hasPasskeys && methods.data?.passkeys !== false;
   const add = useAction(async () => {
     const name = await openDialog<string>((close) => <NamePasskey close={close} />);
     if (name === undefined) return;
@@ -26,7 +30,7 @@ export default function Passkeys() {
     list.refresh();
     toast(t('added', { name }));
   });
-  const button = <Button variant="primary" icon="plus" busy={add.busy} unavailable={notWriting() ?? (hasPasskeys ? null : t('noPasskeysHere'))} onClick={() => void add.run()}>{t('addPasskey')}</Button>;
+  const button = <Button variant="primary" icon="plus" busy={add.busy} unavailable={notWriting() ?? (isOffered ? null : t('noPasskeysHere'))} onClick={() => void add.run()}>{t('addPasskey')}</Button>;
   return (
     <AccountPage lead={t('passkeysLead')} actions={button}>
       <List label={t('passkeys')} list={list} columns={columns(list)} id={({ id }) => id} empty={<Empty title={t('noPasskeys')} action={button}><p>{t('noPasskeysBody')}</p></Empty>} />

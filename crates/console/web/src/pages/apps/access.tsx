@@ -34,13 +34,13 @@ function Form({ ws, app, saved, resource, refusal }: { ws: string; app: App; sav
   const [draft, setDraft] = useState<Access | null>(null);
   const access = draft ?? saved;
   const isDirty = text(access) !== text(saved);
-  useUnsaved(isDirty);
   // It replaces the whole list: what somebody else saved meanwhile is not lost unseen.
-  const seen = useSeen(saved, isDirty);
+  const seen = useSeen(saved, isDirty, saved);
+  useUnsaved(isDirty, { form: 'access', value: draft, restore: setDraft, seen });
   const reset = () => setDraft(null);
   const save = useAction(async () => {
     if (!(await seen.mayOverwrite(access, reset))) return;
-    const next = await api.put('/v1/apps/{id}/access', { path: { id: app.id }, body: access });
+    const next = await api.put('/v1/apps/{id}/access', { path: { id: app.id }, body: access }, seen.precondition());
     discardUnsaved();
     resource.set(next);
     reset();

@@ -4,9 +4,8 @@ import type { ComponentChildren } from 'preact';
 import { useResource, type Resource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, isReadOnly, navigate, useCommands } from '#frame';
-import { Copyable, Loaded, ObjectMenu, type MenuItems } from '#ui';
+import { ObjectMenu, Loaded, AppStatus, Copyable, type MenuItems } from '#ui';
 import { t } from './messages';
-import { AppStatus } from './status';
 
 export type App = Schemas['App'];
 export type Right = Schemas['AppRightName'];
@@ -54,7 +53,7 @@ export function AppPage({ ws, id, part, actions, items, isWide = false, children
   return (
     <Page
       title={app.name}
-      aside={<><AppStatus status={app.status} /><Copyable value={app.id} /></>}
+      aside={<><AppStatus app={app} ws={ws} /><Copyable value={app.id} /></>}
       crumbs={part === undefined ? [list] : [list, { label: app.name, href: `/w/${ws}/apps/${id}` }]}
       actions={<>{actions}<ObjectMenu url={`/v1/apps/${id}`} value={app} {...(items === undefined ? {} : { items })} /></>}
       tabs={tabs}

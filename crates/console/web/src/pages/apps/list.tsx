@@ -7,10 +7,10 @@ import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, hasRole, isReadOnly, query, setQuery, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
-import { Button, Empty, FilterBar, List, TextField, Time, type Column } from '#ui';
+import { AppStatus, Button, Empty, FilterBar, List, TextField, Time, type Column } from '#ui';
 import type { App } from './app-page';
 import { t } from './messages';
-import { APP_STATES, AppStatus, CATEGORIES, SHARINGS, Trust, archetypeText } from './status';
+import { APP_STATES, CATEGORIES, SHARINGS, Trust, archetypeText } from './status';
 
 const PAGE = 200;
 const FILTERS = ['status', 'category', 'sharing', 'q'] as const;
@@ -60,7 +60,7 @@ function Filters({ ws }: { ws: string }) {
 function columns(): readonly Column<App>[] {
   return [
     { key: 'name', header: t('app'), isMain: true, cell: (app) => <span class="apps-name">{app.name}<small>{app.description}</small></span> },
-    { key: 'status', header: t('status'), cell: ({ status }) => <AppStatus status={status} /> },
+    { key: 'status', header: t('status'), cell: (app) => <AppStatus app={app} /> },
     { key: 'kind', header: t('archetype'), hide: 'tablet', cell: ({ archetype, category }) => <span class="muted">{t('kindOf', { archetype: archetypeText(archetype), category: t(`category_${category}`) })}</span> },
     { key: 'sharing', header: t('sharing'), hide: 'tablet', cell: ({ sharing }) => <span class="muted">{t(`sharing_${sharing}`)}</span> },
     { key: 'trust', header: t('trust'), hide: 'phone', cell: (app) => <LastVersion app={app} show={(version) => <Trust score={version.trustScore} band={version.trustBand} />} /> },
@@ -74,7 +74,7 @@ function LastVersion({ app, show }: { app: App; show: (version: Schemas['AppVers
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
     if (!element.current) return undefined;
-    const observer = new IntersectionObserver(([entry]) => { if (entry?.isIntersecting) setSeen(true); }, { rootMargin: '200px' });
+    const observer = new IntersectionObserver((entries) => { if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true); }, { rootMargin: '200px' });
     observer.observe(element.current);
     return () => observer.disconnect();
   }, []);

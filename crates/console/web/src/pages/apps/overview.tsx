@@ -6,7 +6,7 @@ import { invalidate, useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { navigate, toast, useAction, useCommands, type RouteProps } from '#frame';
 import { formatDuration } from '#i18n';
-import { Button, Card, Copyable, Empty, Facts, Icon, Loaded, Notice, Person, RunStatus, Table, Time, triggerText } from '#ui';
+import { appReasons, Button, Card, Copyable, Empty, Facts, Icon, Loaded, Notice, Person, RunStatus, Table, Time, triggerText } from '#ui';
 import { AppPage, missingRight, useApp, type App } from './app-page';
 import { t } from './messages';
 import { useMembers } from './people';
@@ -29,7 +29,7 @@ export default function Overview({ params: { ws, id } }: RouteProps<'/w/:ws/apps
 
 function Actions({ app, code }: { app: App; code: string }) {
   const unavailable = missingRight(app, 'can_edit');
-  const isPaused = app.status === 'paused';
+  const isPaused = app.paused;
   const pause = useAction(async (paused: boolean) => {
     await api.patch('/v1/apps/{id}', { path: { id: app.id }, body: { paused } });
     invalidate(['app', `app:${app.id}`]);
@@ -51,6 +51,7 @@ function Content({ ws, app }: { ws: string; app: App }) {
     <>
       {app.description && <p class="app-description">{app.description}</p>}
       <AppFacts ws={ws} app={app} />
+      {app.statusReasons.length > 0 && <Notice tone={app.status === 'failing' ? 'bad' : 'warn'}>{appReasons(app).map((reason) => <p key={reason}>{reason}</p>)}</Notice>}
       {versionId === null && <Notice tone="info" actions={<Button size="small" href={`/w/${ws}/apps/${app.id}/code`}>{t('writeFirst')}</Button>}><p>{t('noVersion')}</p></Notice>}
       <ClosedGates ws={ws} app={app} />
       <div class="app-columns">
@@ -114,7 +115,7 @@ function Automations({ ws, app }: { ws: string; app: App }) {
     <Loaded resource={automations} lines={2}>
       {({ items }) => {
         const own = items.filter(({ appId }) => appId === app.id);
-        if (own.length === 0) return <p class="card-body muted">{t('noAutomations')}</p>;
+        if (own.length === 0) return <div class="card-body app-starts"><p class="muted">{t('noAutomations')}</p><Button size="small" icon="plus" unavailable={missingRight(app, 'can_edit')} href={`/w/${ws}/automations/new?app=${app.id}`}>{t('startIt')}</Button></div>;
         return (
           <ul class="app-rows">
             {own.map((automation) => (
@@ -122,6 +123,7 @@ function Automations({ ws, app }: { ws: string; app: App }) {
                 <a class="link" href={`/w/${ws}/automations/${automation.id}`}>{automation.name}</a>
                 <span class="muted">{triggerText(automation.trigger.type)}{automation.trigger.cron ? <> <code>{automation.trigger.cron}</code></> : null}</span>
                 <span class="muted">{automation.status === 'active' ? (automation.nextRunAt && t.rich('nextRun', { when: <Time at={automation.nextRunAt} /> })) : t(`automation_${automation.status}`)}</span>
+                <Button size="small" variant="plain" icon="play" label={t('runAutomation', { name: automation.name })} unavailable={missingRight(app, 'can_run')} href={`/w/${ws}/automations/${automation.id}/run`} />
               </li>
             ))}
           </ul>

@@ -33,12 +33,12 @@ function Names({ app }: { app: App }) {
     ...(description.trim() === app.description ? {} : { description: description.trim() }),
   };
   const isDirty = Object.keys(body).length > 0;
-  useUnsaved(isDirty);
-  const seen = useSeen({ name: app.name, description: app.description }, isDirty);
+  const seen = useSeen({ name: app.name, description: app.description }, isDirty, app);
+  useUnsaved(isDirty, { form: 'names', value: draft, restore: setDraft, seen });
   const reset = () => setDraft({});
   const save = useAction(async () => {
     if (!(await seen.mayOverwrite(body, reset))) return;
-    resource.set(await api.patch('/v1/apps/{id}', { path: { id: app.id }, body }));
+    resource.set(await api.patch('/v1/apps/{id}', { path: { id: app.id }, body }, seen.precondition()));
     reset();
     discardUnsaved();
     toast(t('settingsSaved'));
@@ -62,7 +62,7 @@ function Names({ app }: { app: App }) {
 
 function Pause({ app }: { app: App }) {
   const resource = useApp(app.id);
-  const pause = useSwitch(app.status === 'paused', async (paused) => {
+  const pause = useSwitch(app.paused, async (paused) => {
     resource.set(await api.patch('/v1/apps/{id}', { path: { id: app.id }, body: { paused } }));
     toast(paused ? t('paused') : t('resumed'), { action: { label: t('undo'), run: () => pause.set(!paused) } });
   });

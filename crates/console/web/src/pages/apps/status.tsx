@@ -13,15 +13,6 @@ export const SHARINGS: readonly Schemas['Sharing'][] = ['private', 'team', 'work
 /** Buildings that the city draws. Any other name is drawn as a house. */
 export const ARCHETYPES = ['workshop', 'kiosk', 'tower', 'warehouse', 'bank', 'townhall', 'clocktower', 'printhouse', 'house'] as const;
 
-const SHOWN: Readonly<Record<AppState, readonly [Tone, IconName]>> = {
-  healthy: ['ok', 'check'], warning: ['warn', 'warn'], failing: ['bad', 'cross'], paused: ['neutral', 'pause'], draft: ['neutral', 'ring'], building: ['info', 'arc'],
-};
-
-export function AppStatus({ status }: { status: AppState }) {
-  const [tone, icon] = SHOWN[status];
-  return <Status tone={tone} icon={icon}>{t(`status_${status}`)}</Status>;
-}
-
 const BANDS: Readonly<Record<Band, readonly [Tone, IconName]>> = { pass: ['ok', 'check'], review: ['warn', 'eye'], fail: ['bad', 'warn'] };
 
 /** How far a version can be trusted: its score and what that means. */

@@ -46,6 +46,27 @@ export function parseCron(text: string): Cron | null {
   return { minutes, hours, days, months, weekdays, fields: [minute, hour, day, month, weekday] };
 }
 
+/** Fields of an expression with their numbers. */
+const FIELDS = [
+  { name: 'minute', from: 0, to: 59, names: [] }, { name: 'hour', from: 0, to: 23, names: [] }, { name: 'day', from: 1, to: 31, names: [] },
+  { name: 'month', from: 1, to: 12, names: MONTHS }, { name: 'weekday', from: 0, to: 7, names: WEEKDAYS },
+] as const;
+
+/** What is wrong with an expression: the number of its fields, or the first field that is not one. */
+export type CronMistake = { readonly field: null } | { readonly field: (typeof FIELDS)[number]['name']; readonly from: number; readonly to: number };
+
+/** Says what is wrong with an expression. Of a last day, a working day and the like the server decides. */
+export function cronMistake(text: string): CronMistake | null {
+  const fields = text.trim().split(/\s+/);
+  if (fields.length !== FIELDS.length) return { field: null };
+  const wrong = FIELDS.find(({ from, to, names, name }, index) => {
+    const field = fields[index] ?? '';
+    const isSpecial = (name === 'day' || name === 'weekday') && /[LW#?]/i.test(field.replace(/[a-z]{3,}/gi, ''));
+    return !isSpecial && fieldOf(field, from, to, names) === null;
+  });
+  return wrong === undefined ? null : { field: wrong.name, from: wrong.from, to: wrong.to };
+}
+
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;
 const formats = new Map<string, Intl.DateTimeFormat>();

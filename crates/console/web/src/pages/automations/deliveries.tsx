@@ -8,10 +8,16 @@ import type { Webhook } from './webhook';
 
 type Delivery = Schemas['Delivery'];
 
-export function Deliveries({ ws, webhook: { deliveries } }: { ws: string; webhook: Webhook }) {
+export function Deliveries({ ws, webhook: { deliveries, refused } }: { ws: string; webhook: Webhook }) {
   return (
     <Card title={t('deliveries')} aside={<span>{t('live')}</span>}>
-      {deliveries.length === 0
+      {refused !== null && (
+        <p class="card-body">
+          <Status tone="bad" icon="cross">{t('refusedCalls', { count: refused.calls })}</Status>
+          <span class="automations-reason muted">{t.find(`refused_${refused.code}`) ?? refused.code} · <Time at={refused.lastAt} /></span>
+        </p>
+      )}
+      {deliveries.length === 0 && refused !== null ? null : deliveries.length === 0
         ? <Empty title={t('noDeliveries')}><p>{t('noDeliveriesBody')}</p></Empty>
         : <Table label={t('deliveries')} head={[t('when'), t('outcome'), t('run'), { text: t('size'), align: 'end' }]}>{deliveries.map((delivery) => <Row key={delivery.id} ws={ws} delivery={delivery} />)}</Table>}
     </Card>

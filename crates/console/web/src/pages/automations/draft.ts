@@ -1,7 +1,8 @@
 // What the form of an automation holds, and the request that it becomes.
 
 import type { Schemas } from '#api/types';
-import { parseCron } from './cron';
+import { cronMistakeText } from './cron-mistake';
+import { cronMistake } from './cron';
 import { t } from './messages';
 
 type Automation = Schemas['Automation'];
@@ -74,7 +75,7 @@ export function mistakesOf(draft: Draft): Mistakes {
   return {
     ...(draft.name.trim() === '' && { name: t('needsName') }),
     ...(draft.appId === '' && { appId: t('needsApp') }),
-    ...(isScheduled && parseCron(draft.cron) === null && { cron: t('notCron') }),
+    ...(isScheduled && cronMistake(draft.cron) !== null && { cron: cronMistakeText(draft.cron) }),
     ...(isScheduled && draft.catchUp !== 'none' && !isWithin(draft.catchUpMinutes, 1, MAX_CATCH_UP) && { catchUpMinutes: t('between', { from: 1, to: MAX_CATCH_UP }) }),
     ...(draft.type === 'event' && draft.event.trim() === '' && { event: t('needsEvent') }),
     ...(!isWithin(draft.retries, 0, 5) && { retries: t('between', { from: 0, to: 5 }) }),

@@ -1,7 +1,7 @@
 // Changing an automation.
 
 import { api } from '#api/client';
-import { closePanel, discardUnsaved, toast, useAction, useSeen, type RouteProps } from '#frame';
+import { closePanel, discardUnsaved, toast, useAction, type RouteProps } from '#frame';
 import { Button, CopyCall, Loaded, Panel, ProblemView } from '#ui';
 import { useAutomation, useRights, type Automation } from './automation-page';
 import { bodyOf, draftOf } from './draft';
@@ -17,11 +17,10 @@ export default function EditAutomation({ params: { id } }: RouteProps<'/w/:ws/au
 
 function Edit({ automation, saved }: { automation: Automation; saved: () => void }) {
   const { mayEdit } = useRights(automation.appId);
-  const { draft, change, mistakes, check, isDirty } = useDraft(draftOf(automation));
-  const seen = useSeen(bodyOf(draftOf(automation)), isDirty);
+  const { draft, change, mistakes, check, seen } = useDraft(draftOf(automation), automation);
   const save = useAction(async () => {
     if (!check() || !(await seen.mayOverwrite(bodyOf(draft), () => change(null)))) return;
-    await api.patch('/v1/automations/{id}', { path: { id: automation.id }, body: bodyOf(draft) });
+    await api.patch('/v1/automations/{id}', { path: { id: automation.id }, body: bodyOf(draft) }, seen.precondition());
     discardUnsaved();
     saved();
     toast(t('savedNow'));

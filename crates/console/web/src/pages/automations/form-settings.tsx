@@ -21,7 +21,8 @@ function mistakeOf(sites: readonly string[]): string | null {
   return wrong === undefined ? null : t('notSite', { site: wrong });
 }
 
-export function FormSettings({ webhook: { automationId: id }, form, onChange }: { webhook: Webhook; form: Schemas['FormSettings']; onChange: () => void }) {
+export function FormSettings({ webhook, form, onChange }: { webhook: Webhook; form: Schemas['FormSettings']; onChange: () => void }) {
+  const { automationId: id } = webhook;
   const saved = { hiddenField: form.hiddenField, sites: form.allowedSites.join('\n'), redirect: form.redirect ?? '' };
   const [draft, setDraft] = useState<Partial<typeof saved>>({});
   const { hiddenField, sites, redirect } = { ...saved, ...draft };
@@ -32,13 +33,13 @@ export function FormSettings({ webhook: { automationId: id }, form, onChange }: 
     redirect: redirect === '' || (URL.canParse(redirect) && redirect.startsWith('https://')) ? null : t('notHttps'),
   };
   const hasMistake = Object.values(mistakes).some((mistake) => mistake !== null);
-  useUnsaved(isChanged);
-  const seen = useSeen({ form }, isChanged);
+  const seen = useSeen({ form }, isChanged, webhook);
+  useUnsaved(isChanged, { form: 'form', value: draft, restore: setDraft, seen });
   const save = useAction(async () => {
     if (hasMistake || !isChanged) return;
     const body = { form: { hiddenField, allowedSites: sitesOf(sites), redirect: redirect === '' ? null : redirect } };
     if (!(await seen.mayOverwrite(body, () => setDraft({})))) return;
-    await api.patch('/v1/automations/{id}/webhook', { path: { id }, body });
+    await api.patch('/v1/automations/{id}/webhook', { path: { id }, body }, seen.precondition());
     discardUnsaved();
     toast(t('savedNow'));
     onChange();

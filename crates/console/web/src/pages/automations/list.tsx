@@ -12,18 +12,19 @@ import { Outcomes } from './outcomes';
 import { triggerWords } from './words';
 
 type Automation = Schemas['Automation'];
-type Run = Schemas['RunSummary'];
+type Run = Schemas['LatestRun'];
+type LatestRuns = ReadonlyMap<string, readonly Run[]>;
 
 const FILTERS = ['appId', 'status', 'trigger'] as const;
 const STATUSES: readonly Automation['status'][] = ['active', 'paused', 'draft'];
 const TRIGGERS: readonly Schemas['TriggerKind'][] = ['webhook', 'schedule', 'form', 'event', 'manual'];
 
 export default function Automations({ params: { ws } }: RouteProps<'/w/:ws/automations'>) {
-  const list = useFiltered(useList('/v1/workspaces/{ws}/automations', { path: { ws }, query: { limit: 200 } }, { on: ['automation'] }));
+  const all = useList('/v1/workspaces/{ws}/automations', { path: { ws }, query: { limit: 200 } }, { on: ['automation'] });
+  const list = useFiltered(all);
   const apps = useResource('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: 200 } }, { on: ['app'] });
-  const runs = useResource('/v1/workspaces/{ws}/runs', { path: { ws }, query: { limit: 200 } }, { on: ['run'] });
+  const latest = useLatestRuns(ws, all.items.length);
   const names = new Map((apps.data?.items ?? []).map(({ id, name }) => [id, name]));
-  const byAutomation = grouped(runs.data?.items ?? []);
   const mayCreate = hasRole('builder') && !isReadOnly.value;
   const create = () => void navigate(`/w/${ws}/automations/new`);
   useCommands([{ id: 'automation.new', label: t('create'), keys: 'n', when: () => mayCreate, run: create }]);
@@ -41,22 +42,19 @@ export default function Automations({ params: { ws } }: RouteProps<'/w/:ws/autom
         ]}
       />
       <List
-        label={t('title')} list={list} columns={columns(names, byAutomation)} id={({ id }) => id} href={({ id }) => `/w/${ws}/automations/${id}`}
+        label={t('title')} list={list} columns={columns(names, latest)} id={({ id }) => id} href={({ id }) => `/w/${ws}/automations/${id}`}
         empty={<NoAutomations mayCreate={mayCreate} create={create} />}
       />
     </Page>
   );
 }
 
-function grouped(runs: readonly Run[]): ReadonlyMap<string, readonly Run[]> {
-  const groups = new Map<string, Run[]>();
-  for (const run of runs) {
-    if (run.roadId === null) continue;
-    const group = groups.get(run.roadId);
-    if (group) group.push(run);
-    else groups.set(run.roadId, [run]);
-  }
-  return groups;
+/** The latest runs of each automation, as far as they were read: in the pages of the list itself. */
+function useLatestRuns(ws: string, count: number): LatestRuns {
+  const list = useList('/v1/workspaces/{ws}/automations/latest-runs', { path: { ws }, query: { limit: 200 } }, { on: ['run', 'automation'], key: ({ automationId }) => automationId });
+  const needsMore = list.items.length < count && list.hasMore && !list.loading && list.error === undefined;
+  useEffect(() => { if (needsMore) list.loadMore(); }, [needsMore, list.items.length]);
+  return new Map([...list.items, ...list.held].map(({ automationId, runs }) => [automationId, runs]));
 }
 
 /** Filters what was read: the API lists all automations. With a filter, reads to the end, so that none is missed. */
@@ -69,20 +67,20 @@ function useFiltered(list: ListData<Automation>): ListData<Automation> {
   return { ...list, items: list.items.filter(fits), isComplete: list.isComplete && !(isFiltered && list.hasMore && list.error === undefined) };
 }
 
-function columns(names: ReadonlyMap<string, string>, runs: ReadonlyMap<string, readonly Run[]>): readonly Column<Automation>[] {
+function columns(names: ReadonlyMap<string, string>, latest: LatestRuns): readonly Column<Automation>[] {
   return [
     { key: 'name', header: t('name'), isMain: true, cell: ({ name }) => name },
     { key: 'status', header: t('status'), cell: ({ status }) => <AutomationStatus status={status} /> },
     { key: 'trigger', header: t('trigger'), cell: ({ trigger }) => <span class="automations-trigger">{triggerWords(trigger)}</span> },
     { key: 'app', header: t('app'), hide: 'tablet', cell: ({ appId }) => <span class="automations-app muted">{names.get(appId) ?? '–'}</span> },
-    { key: 'when', header: t('when'), hide: 'phone', cell: (automation) => <When automation={automation} last={runs.get(automation.id)?.[0]} /> },
-    { key: 'outcome', header: t('outcome'), cell: ({ id }) => <Outcomes runs={runs.get(id) ?? []} /> },
+    { key: 'when', header: t('when'), hide: 'phone', cell: (automation) => <When automation={automation} last={latest.get(automation.id)?.[0]} /> },
+    { key: 'outcome', header: t('outcome'), cell: ({ id }) => <Outcomes runs={latest.get(id)} /> },
   ];
 }
 
 /** When it starts next, if that is known, else when it started last. */
-function When({ automation: { nextRunAt, status }, last }: { automation: Automation; last: Run | undefined }) {
-  if (nextRunAt !== null && status === 'active') return <span class="muted">{t.rich('nextAt', { when: <Time at={nextRunAt} /> })}</span>;
+function When({ automation: { nextRunAt, status, trigger }, last }: { automation: Automation; last: Run | undefined }) {
+  if (nextRunAt !== null && status === 'active') return <span class="muted">{t.rich('nextAt', { when: <Time at={nextRunAt} zone={trigger.timezone ?? undefined} /> })}</span>;
   if (last === undefined) return <span class="muted">–</span>;
   return <span class="muted">{t.rich('lastAt', { when: <Time at={last.acceptedAt} /> })}</span>;
 }

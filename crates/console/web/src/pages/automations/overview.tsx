@@ -4,7 +4,7 @@ import { useList } from '#api/list';
 import type { Schemas } from '#api/types';
 import { type RouteProps } from '#frame';
 import { formatNumber, formatUnit } from '#i18n';
-import { Button, Card, DurationBar, Empty, Facts, List, RunStatus, Time, triggerText, type Column } from '#ui';
+import { Button, Card, DurationBar, Empty, Facts, List, RunStatus, Time, starterText, type Column } from '#ui';
 import { AutomationPage, type Automation } from './automation-page';
 import { t } from './messages';
 import { triggerWords } from './words';
@@ -32,7 +32,7 @@ function SetUp({ ws, automation, appName }: { ws: string; automation: Automation
         facts={[
           [t('trigger'), triggerWords(trigger)],
           trigger.type === 'schedule' ? [t('zone'), trigger.timezone ?? 'UTC'] : null,
-          nextRunAt !== null && status === 'active' ? [t('next'), <Time at={nextRunAt} />] : null,
+          nextRunAt !== null && status === 'active' ? [t('next'), <Time at={nextRunAt} zone={trigger.timezone ?? undefined} />] : null,
           [t('app'), <a class="link" href={`/w/${ws}/apps/${automation.appId}`}>{appName}</a>],
           [t('retries'), formatNumber(retries)],
           [t('concurrency'), maxConcurrency === null ? t('noLimit') : formatNumber(maxConcurrency)],
@@ -49,7 +49,7 @@ function Runs({ ws, id, mayRun }: { ws: string; id: string; mayRun: boolean }) {
   const columns: readonly Column<Run>[] = [
     { key: 'when', header: t('when'), isMain: true, cell: (run) => <Time at={run.startedAt} /> },
     { key: 'status', header: t('status'), cell: (run) => <RunStatus status={run.status} /> },
-    { key: 'trigger', header: t('startedBy'), hide: 'phone', cell: (run) => <span class="muted">{triggerText(run.trigger)}</span> },
+    { key: 'trigger', header: t('startedBy'), hide: 'phone', cell: (run) => <span class="muted">{starterText(run)}</span> },
     { key: 'error', header: t('error'), hide: 'tablet', cell: (run) => run.errorMessage && <span class="automations-error muted" title={run.errorMessage}>{run.errorMessage}</span> },
     { key: 'took', header: t('took'), align: 'end', cell: (run) => run.durationMs !== null && <DurationBar ms={run.durationMs} of={slowest} /> },
     { key: 'saved', header: t('saved'), align: 'end', hide: 'tablet', cell: (run) => run.minutesSaved > 0 && formatUnit(run.minutesSaved, 'minute', 1) },

@@ -15,7 +15,7 @@ export default definePage({
     label: { en: 'Automations', ru: 'Автоматизации', kk: 'Автоматтандырулар' },
     icon: 'M9 1.5L3.5 9H8l-1 5.5L12.5 7H8z',
     to: '/automations',
-    key: 'a',
+    key: 'u',
   },
   commands: [{ label: { en: 'Create an automation', ru: 'Создать автоматизацию', kk: 'Автоматтандыру жасау' }, to: '/automations/new' }],
 });

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { useResource } from '#api/resource';
-import { closePanel, toast, useAction, type RouteProps } from '#frame';
+import { closePanel, toast, useAction, useUnsaved, type RouteProps } from '#frame';
 import { formatDuration } from '#i18n';
 import { Button, Card, CopyCall, Facts, Json, JsonEditor, Loaded, Log, Notice, Panel, ProblemView, RunStatus, TextField, parseJson } from '#ui';
 import { useAutomation, useRights, type Automation } from './automation-page';
@@ -19,6 +19,7 @@ function Start({ ws, automation: { id, appId, name, maxConcurrency } }: { ws: st
   const { mayRun } = useRights(appId);
   const [input, setInput] = useState('{}');
   const [at, setAt] = useState('');
+  useUnsaved(input !== '{}', { form: 'input', value: input, restore: setInput, isQuiet: true });
   const [started, setStarted] = useState<string | null>(null);
   const parsed = parseJson(input);
   const body = { ...('value' in parsed && { input: parsed.value as never }), ...(at !== '' && { runAt: new Date(at).toISOString() }) };

@@ -1,7 +1,8 @@
 // What an expression means, while it is written.
 
-import { locale } from '#i18n';
+import { formatDateTime } from '#i18n';
 import { Time } from '#ui';
+import { cronMistakeText } from './cron-mistake';
 import { isZone, nextTimes, parseCron } from './cron';
 import { t } from './messages';
 import { cronWords } from './words';
@@ -12,17 +13,16 @@ const SHOWN = 5;
 export function Times({ times, zone }: { times: readonly Date[]; zone: string }) {
   return (
     <ol class="automations-times" aria-label={t('upcoming')}>
-      {times.map((time) => <li key={time.getTime()}><span>{clockOf(time, zone)}</span><span class="muted"><Time at={time.toISOString()} /></span></li>)}
+      {times.map((time) => <li key={time.getTime()}><span>{clockOf(time, zone)}</span><span class="muted"><Time at={time.toISOString()} zone={isZone(zone) ? zone : undefined} /></span></li>)}
     </ol>
   );
 }
 
-/** `Mon 24.11.2026 09:00` without names of months, which not every browser has in Kazakh. */
+/** `Mon 24 Nov 2026, 09:00`: the day of the week, and the time as everywhere. */
 function clockOf(time: Date, zone: string): string {
-  const of = locale.value === 'kk' ? 'ru' : locale.value;
-  const day = new Intl.DateTimeFormat('en', { timeZone: isZone(zone) ? zone : 'UTC', weekday: 'short' }).format(time);
-  const clock = new Intl.DateTimeFormat(of === 'en' ? 'en-GB' : of, { timeZone: isZone(zone) ? zone : 'UTC', day: '2-digit', month: '2-digit', year: 'numeric', hour: '2-digit', minute: '2-digit' }).format(time);
-  return t('dayAndClock', { day: t.find(`short_${day.toLowerCase()}`) ?? day, clock });
+  const timeZone = isZone(zone) ? zone : 'UTC';
+  const day = new Intl.DateTimeFormat('en', { timeZone, weekday: 'short' }).format(time);
+  return t('dayAndClock', { day: t.find(`short_${day.toLowerCase()}`) ?? day, clock: formatDateTime(time, timeZone) });
 }
 
 export function SchedulePreview({ cron: text, zone }: { cron: string; zone: string }) {
@@ -30,7 +30,7 @@ export function SchedulePreview({ cron: text, zone }: { cron: string; zone: stri
   const times = cron && isZone(zone) ? nextTimes(cron, zone, Date.now(), SHOWN) : [];
   return (
     <div class="automations-preview" role="status">
-      <p class="automations-words">{cronWords(text) ?? t('notCron')}</p>
+      <p class="automations-words">{cronWords(text) ?? cronMistakeText(text)}</p>
       {cron !== null && (times.length > 0 ? <Times times={times} zone={zone} /> : <p class="muted">{t('never')}</p>)}
     </div>
   );

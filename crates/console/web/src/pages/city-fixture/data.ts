@@ -5,7 +5,7 @@ import { ARCHETYPES } from '../city/geometry/buildings';
 import type { KnownRun } from '../city/runs';
 
 const COLORS = ['sky', 'pool', 'bubblegum', 'leaf', 'lilac', 'sun', 'tangerine', 'tomato'] as const;
-const STATES = ['healthy', 'healthy', 'running', 'healthy', 'warning', 'healthy', 'paused', 'healthy', 'failing', 'running', 'building', 'healthy', 'draft'] as const;
+const STATES = ['healthy', 'healthy', 'healthy', 'warning', 'healthy', 'paused', 'healthy', 'failing', 'building', 'healthy', 'draft'] as const;
 const NAMES = ['Invoices', 'Support desk', 'Stock mirror', 'Daily brief', 'Orders API', 'Landing page for the spring campaign', 'Price watcher', 'Notebook', 'Отчёт по складу', 'Ай сайынғы есеп', 'Payroll', 'Refunds'] as const;
 const KINDS = ['webhook', 'schedule', 'form', 'manual', 'event'] as const;
 const EPOCH = Date.parse('2026-01-01T00:00:00Z');
@@ -22,7 +22,8 @@ function appOf(index: number, gates: readonly GateFact[]): AppFact {
   const id = `app_${index}`;
   return {
     type: 'app', id, name: index < NAMES.length ? pick(NAMES, index) : `${pick(NAMES, index)} ${index}`, archetype: index % 9 === 8 ? 'cottage' : pick(ARCHETYPES, index), createdAt: new Date(EPOCH + index * HOUR).toISOString(),
-    color: pick(COLORS, index * 3), state, running: state === 'running' ? 1 : 0, deadLetters: index % 8 === 6 ? (index % 5) + 1 : 0,
+    color: pick(COLORS, index * 3), state, running: index % 6 === 2 ? 1 : 0, deadLetters: index % 8 === 6 ? (index % 5) + 1 : 0, questions: index % 13 === 5 ? 2 : 0,
+    health: { status: state, statusReasons: [], observedAt: new Date(Date.now() - index * HOUR).toISOString(), waitingApprovals: index % 13 === 5 ? 2 : 0, running: index % 6 === 2 ? 1 : 0 },
     lastRun: { id: `run_${index}`, appId: id, status: state === 'failing' ? 'failed' : 'succeeded', trigger: 'webhook', at: new Date(Date.now() - index * 60_000).toISOString() },
     triggers: triggersOf(index), gates: gates.filter((_, gate) => (index + gate) % 4 === 0).slice(0, 3),
   };

@@ -23,7 +23,7 @@ export function Tree({ at: [x, y] }: { at: Point }) {
 }
 
 /** A lamp over a roof, with a number or a mark. */
-export function LampView({ tone, text }: { tone: 'bad' | 'warn'; text: string }) {
+export function LampView({ tone, text }: { tone: 'bad' | 'warn' | 'ask'; text: string }) {
   const width = Math.max(18, 10 + text.length * 7);
   return (
     <g class={`city-lamp is-${tone}`}>

@@ -2,12 +2,11 @@
 
 import { useResource } from '#api/resource';
 import { formatDuration, formatNumber } from '#i18n';
-import { Badge, RunStatus, Sparkline, Time, triggerText } from '#ui';
+import { AppStatus, Badge, RunStatus, Sparkline, Time, triggerText } from '#ui';
 import type { AppFact, Fact, ProjectFact, RunSummary } from './facts';
 import type { Point } from './geometry/projection';
 import { t } from './messages';
 import { runOf } from './runs';
-import { AppStatus } from './wording';
 
 const WIDTH = 272;
 /** Runs that the line shows. */
@@ -29,7 +28,7 @@ function AppCard({ ws, fact, loaded }: { ws: string; fact: AppFact; loaded: read
   const last = fact.lastRun ?? (runs[0] ? runOf(runs[0]) : null);
   return (
     <>
-      <div class="city-card-head"><b>{fact.name}</b><AppStatus state={fact.state} /></div>
+      <div class="city-card-head"><b>{fact.name}</b><AppStatus app={fact.health} /></div>
       <dl>
         <div><dt>{t('lastRun')}</dt><dd>{last ? <><Time at={last.at} /> <RunStatus status={last.status} /></> : t('never')}</dd></div>
         {fact.deadLetters > 0 && <div><dt>{t('deadLetters')}</dt><dd><Badge tone="bad">{formatNumber(fact.deadLetters)}</Badge></dd></div>}

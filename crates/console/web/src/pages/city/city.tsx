@@ -1,11 +1,14 @@
 // The first page of a workspace: everything in it as a town, and the same as tables.
 
 import { useCallback, useMemo, useState, useEffect } from 'preact/hooks';
+import type { Schemas } from '#api/types';
 import { Page, hasRole, isReadOnly, navigate, useCommands, workspace, type RouteProps } from '#frame';
 import { Button, ObjectMenu, ProblemView, Skeleton } from '#ui';
+import { OpenPlans } from '../apps/changes/open-plans';
 import { Begin } from './begin';
 import { FactLine } from './fact-line';
-import { groupBy, type AppFact, type CityFacts } from './facts';
+import { FirstSteps } from './first-steps';
+import { groupBy, type AppFact } from './facts';
 import { t } from './messages';
 import { StreetView } from './street-view';
 import { TownView } from './town-view';
@@ -14,6 +17,8 @@ import { useCity, type City } from './use-city';
 
 /** Runs of an app that make a line worth drawing, without asking for more. */
 const ENOUGH_RUNS = 12;
+/** Keeps the place of the sentence below the title until it is there. */
+const NO_LEAD_YET = '\u00a0';
 const PHONE = '(max-width: 720px)';
 
 export default function CityPage({ params: { ws } }: RouteProps<'/w/:ws'>) {
@@ -31,7 +36,7 @@ export default function CityPage({ params: { ws } }: RouteProps<'/w/:ws'>) {
     </>
   );
   return (
-    <Page title={t('city')} aside={<span class="muted">{workspace.value?.name}</span>} lead={city.facts && city.facts.apps.length > 0 ? leadOf(city.facts, city.openDeadLetters) : undefined} actions={actions}>
+    <Page title={t('city')} aside={<span class="muted">{workspace.value?.name}</span>} lead={city.facts?.apps.length === 0 ? undefined : city.facts && city.overview ? <Lead ws={ws} overview={city.overview} running={city.facts.apps.filter((app) => app.running > 0).length} /> : NO_LEAD_YET} actions={actions}>
       <Content ws={ws} city={city} />
     </Page>
   );
@@ -47,32 +52,43 @@ function Content({ ws, city }: { ws: string; city: City }) {
     return isWhole || own.length >= ENOUGH_RUNS ? own : null;
   }, [byApp, isWhole]);
   const { facts } = city;
+  const isEmpty = facts?.apps.length === 0;
+  const isNew = useNewness(ws, facts !== null && !isEmpty && isWhole && runs.items.length === 0);
   if (!facts) return city.error ? <ProblemView problem={city.error} onRetry={city.retry} /> : <div class="card city-waiting"><Skeleton lines={5} /></div>;
-  const isEmpty = facts.apps.length === 0;
   return (
     <div class="city">
       {city.error && <ProblemView problem={city.error} onRetry={city.retry} />}
+      {isNew && <FirstSteps ws={ws} apps={city.apps} automations={city.automations} />}
       {isEmpty && <Begin ws={ws} />}
       {!isEmpty && (
         <section class="card city-town-card" aria-label={t('townLabel')}>
           {isPhone ? <StreetView ws={ws} facts={facts} lit={city.lit} onRun={city.onRun} /> : <TownView ws={ws} facts={facts} lit={city.lit} onRun={city.onRun} runsOf={runsOf} />}
-          <FactLine ws={ws} totals={city.totals} openDeadLetters={city.openDeadLetters} isTown={!isPhone} />
+          <FactLine ws={ws} totals={city.totals} openDeadLetters={city.overview?.deadLetters ?? null} isTown={!isPhone} />
         </section>
       )}
+      <OpenPlans ws={ws} />
       <Twin ws={ws} facts={facts} />
     </div>
   );
 }
 
-/** Returns the sentence that matters most now. */
-function leadOf({ apps }: CityFacts, openDeadLetters: number | null): string {
-  const failing = apps.filter(({ state }) => state === 'failing').length;
-  if (failing > 0) return t('leadFailing', { count: failing });
-  if (openDeadLetters !== null && openDeadLetters > 0) return t('leadLetters', { count: openDeadLetters });
-  const warning = apps.filter(({ state }) => state === 'warning').length;
-  if (warning > 0) return t('leadWarning', { count: warning });
-  const running = apps.filter((app) => app.running > 0).length;
-  return running > 0 ? t('leadRunning', { count: running }) : t('leadCalm');
+/** Whether nothing had run when the page was opened: what to do first stays while somebody does it. */
+function useNewness(ws: string, isNew: boolean): boolean {
+  const [shownFor, setShownFor] = useState<string | null>(null);
+  useEffect(() => { if (isNew) setShownFor(ws); }, [ws, isNew]);
+  return shownFor === ws;
+}
+
+/** The sentence that matters most now. Nothing is said of what was not read. */
+function Lead({ ws, overview, running }: { ws: string; overview: Schemas['Overview'] | undefined; running: number }) {
+  if (overview === undefined) return null;
+  const { waitingApprovals, deadLetters, apps: { failing, warning, healthy, unobserved } } = overview;
+  if (waitingApprovals > 0) return <a href={`/w/${ws}/queue`}>{t('leadQuestions', { count: waitingApprovals })}</a>;
+  if (failing > 0) return <a href={`/w/${ws}/apps?status=failing`}>{t('leadFailing', { count: failing })}</a>;
+  if (deadLetters > 0) return <a href={`/w/${ws}/dead-letters?state=open`}>{t('leadLetters', { count: deadLetters })}</a>;
+  if (warning > 0) return <a href={`/w/${ws}/apps?status=warning`}>{t('leadWarning', { count: warning })}</a>;
+  if (running === 0 && unobserved > 0 && unobserved === healthy) return <>{t('leadUnobserved')}</>;
+  return <>{running > 0 ? t('leadRunning', { count: running }) : t('leadCalm')}</>;
 }
 
 function focusTable(): void {

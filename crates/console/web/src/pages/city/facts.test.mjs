@@ -4,15 +4,23 @@ import { factsOf, lampOf, totalsOf } from './facts';
 import { planTown } from './plan';
 import { KnownRuns } from './runs';
 
-const app = (id, more = {}) => ({ id, name: id, archetype: 'bank', createdAt: `2026-11-0${id.length}`, createdBy: 'usr_1', status: 'healthy', ...more });
+const app = (id, more = {}) => ({ id, name: id, archetype: 'bank', createdAt: `2026-11-0${id.length}`, createdBy: 'usr_1', status: 'healthy', statusReasons: [], observedAt: null, waitingApprovals: 0, ...more });
 const run = (id, appId, status, at) => ({ id, appId, status, at, trigger: 'webhook' });
-const sources = (more) => ({ apps: [], automations: [], projects: [], gates: [], members: [{ user: { id: 'usr_1', color: 'leaf' } }], deadLetters: [], runs: [], ...more });
+const sources = (more) => ({ apps: [], automations: [], projects: [], gates: [], members: [{ user: { id: 'usr_1', color: 'leaf' } }], overview: undefined, runs: [], ...more });
 
 test('an app that runs is running, unless something is wrong with it', () => {
   const { apps } = factsOf(sources({ apps: [app('a'), app('bb', { status: 'failing' }), app('ccc', { createdBy: 'gone' })], runs: [run('r1', 'a', 'running', '2'), run('r0', 'a', 'failed', '1'), run('r2', 'bb', 'running', '2')] }));
-  assert.deepEqual(apps.map(({ state }) => state), ['running', 'failing', 'healthy']);
+  assert.deepEqual(apps.map(({ state }) => state), ['healthy', 'failing', 'healthy']);
+  assert.deepEqual(apps.map(({ running }) => running), [1, 1, 0]);
   assert.deepEqual(apps.map(({ color }) => color), ['leaf', 'leaf', null]);
   assert.equal(apps[0].lastRun.id, 'r1');
+});
+
+test('dead letters are counted by the overview, else by the state', () => {
+  const reasons = [{ code: 'dead_letters', count: 112 }];
+  const overview = { items: [{ ...app('a'), deadLetters: 7 }] };
+  const { apps } = factsOf(sources({ apps: [app('a'), app('bb', { statusReasons: reasons }), app('ccc')], overview }));
+  assert.deepEqual(apps.map(({ deadLetters }) => deadLetters), [7, 112, 0]);
 });
 
 test('automations are one trigger for each kind, off if none is active', () => {
@@ -26,7 +34,8 @@ test('a red lamp has the number of open dead letters; a failing app without any 
   assert.deepEqual(lampOf({ state: 'warning', deadLetters: 120 }), { tone: 'bad', text: '99+' });
   assert.deepEqual(lampOf({ state: 'failing', deadLetters: 0 }), { tone: 'bad', text: '!' });
   assert.deepEqual(lampOf({ state: 'warning', deadLetters: 0 }), { tone: 'warn', text: '!' });
-  assert.equal(lampOf({ state: 'paused', deadLetters: 0 }), null);
+  assert.equal(lampOf({ state: 'paused', deadLetters: 0, questions: 0 }), null);
+  assert.deepEqual(lampOf({ state: 'healthy', deadLetters: 0, questions: 3 }), { tone: 'ask', text: '3?' });
 });
 
 test('the day is summed up only if all of it was read, else the hour of the queue', () => {

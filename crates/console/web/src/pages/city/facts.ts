@@ -1,13 +1,13 @@
 // What the page says about each app, project and gate. The town, the street of phones and the tables all show these.
 
 import type { Schemas } from '#api/types';
+import type { AppHealth } from '#ui/app-status';
 import type { KnownRun } from './runs';
 
 type App = Schemas['App'];
 export type RunSummary = Schemas['RunSummary'];
 
-/** The state of an app in one word: the worst that needs somebody first, then what it does. */
-export type AppState = 'paused' | 'failing' | 'warning' | 'running' | 'building' | 'draft' | 'healthy';
+type AppState = Schemas['AppStatus'];
 
 /** The automations of an app that one kind of trigger starts. */
 export interface TriggerFact {
@@ -25,8 +25,12 @@ export interface AppFact {
   readonly createdAt: string;
   readonly color: Schemas['Color'] | null;
   readonly state: AppState;
+  /** What its state is said with. */
+  readonly health: AppHealth;
   readonly running: number;
   readonly deadLetters: number;
+  /** Questions of its runs that wait for somebody. */
+  readonly questions: number;
   readonly lastRun: KnownRun | null;
   readonly triggers: readonly TriggerFact[];
   readonly gates: readonly GateFact[];
@@ -64,7 +68,7 @@ export interface Sources {
   readonly projects: readonly Schemas['Project'][];
   readonly gates: readonly Schemas['Gate'][];
   readonly members: readonly Schemas['Member'][];
-  readonly deadLetters: readonly Schemas['DeadLetterSummary'][];
+  readonly overview: Schemas['Overview'] | undefined;
   readonly runs: Iterable<KnownRun>;
 }
 
@@ -93,16 +97,16 @@ function triggersOf(automations: readonly Schemas['Automation'][]): TriggerFact[
   });
 }
 
-function stateOf({ status }: App, running: number): AppState {
-  if (status === 'paused' || status === 'failing' || status === 'warning') return status;
-  return running > 0 ? 'running' : status;
+/** Open dead letters of an app: as the overview counts them, else as its state does. */
+function lettersOf({ statusReasons }: App, item: Schemas['OverviewApp'] | undefined): number {
+  return item?.deadLetters ?? statusReasons.find(({ code }) => code === 'dead_letters')?.count ?? 0;
 }
 
-export function factsOf({ apps, automations, projects, gates, members, deadLetters, runs }: Sources): CityFacts {
+export function factsOf({ apps, automations, projects, gates, members, overview, runs }: Sources): CityFacts {
   const colors = new Map(members.map(({ user }) => [user.id, user.color]));
   const automationsOf = groupBy(automations, ({ appId }) => appId);
   const runsOf = groupBy(runs, ({ appId }) => appId);
-  const lettersOf = groupBy(deadLetters, ({ appId }) => appId);
+  const items = new Map((overview?.items ?? []).map((item) => [item.id, item]));
   const gateFacts = [...gates].sort((a, b) => (a.id < b.id ? -1 : 1)).map((gate) => ({
     fact: { id: gate.id, host: gate.host, isClosed: gate.status === 'closed', refused: gate.blocked24h, apps: gate.appIds.length }, appIds: gate.appIds,
   }));
@@ -111,10 +115,13 @@ export function factsOf({ apps, automations, projects, gates, members, deadLette
     projects: projects.map(({ id, name, createdAt, createdBy, tableCount, requestsPerMin }) => ({ type: 'project', id, name, createdAt, color: colors.get(createdBy) ?? null, tables: tableCount, requestsPerMin })),
     apps: apps.map((app) => {
       const own = runsOf.get(app.id) ?? [];
+      const item = items.get(app.id);
       const running = own.filter(({ status }) => status === 'running').length;
+      // Both are computed; the overview is read more often.
+      const health = { ...(item ?? app), running };
       return {
         type: 'app', id: app.id, name: app.name, archetype: app.archetype, createdAt: app.createdAt, color: colors.get(app.createdBy) ?? null,
-        state: stateOf(app, running), running, deadLetters: lettersOf.get(app.id)?.length ?? 0,
+        state: health.status, health, running, deadLetters: lettersOf(app, item), questions: health.waitingApprovals,
         lastRun: own.reduce<KnownRun | null>((latest, run) => (latest === null || run.at > latest.at ? run : latest), null),
         triggers: triggersOf(automationsOf.get(app.id) ?? []), gates: gateFacts.filter(({ appIds }) => appIds.includes(app.id)).map(({ fact }) => fact),
       };
@@ -122,18 +129,19 @@ export function factsOf({ apps, automations, projects, gates, members, deadLette
   };
 }
 
-/** What hangs at a building: red for what failed, with the number of open dead letters; amber for a warning. */
+/** What hangs at a building: red for what failed, with the number of open dead letters; violet for questions; amber for a warning. */
 export interface Lamp {
-  readonly tone: 'bad' | 'warn';
+  readonly tone: 'bad' | 'warn' | 'ask';
   readonly text: string;
 }
 
 /** Higher counts have a plus. */
 export const MAX_COUNT = 99;
 
-export function lampOf({ state, deadLetters }: AppFact): Lamp | null {
+export function lampOf({ state, deadLetters, questions }: Pick<AppFact, 'state' | 'deadLetters' | 'questions'>): Lamp | null {
   if (deadLetters > 0) return { tone: 'bad', text: deadLetters > MAX_COUNT ? `${MAX_COUNT}+` : String(deadLetters) };
   if (state === 'failing') return { tone: 'bad', text: '!' };
+  if (questions > 0) return { tone: 'ask', text: `${Math.min(questions, MAX_COUNT)}?` };
   return state === 'warning' ? { tone: 'warn', text: '!' } : null;
 }
 

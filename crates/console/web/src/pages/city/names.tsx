@@ -88,7 +88,8 @@ function namesAt(plan: Plan, scale: number): Name[] {
   const index = new ObstacleIndex(obstacles);
   const trees = new ObstacleIndex(plan.items.filter((item) => item.type === 'tree').flatMap(obstaclesOf));
   // Who needs somebody is named first, where there is no room for all.
-  const urgent = [...plan.standing].sort((a, b) => Number(b.lamp !== null) - Number(a.lamp !== null));
+  const rank = ({ lamp, fact }: Standing) => (lamp !== null ? 2 : fact.type === 'app' && fact.running > 0 ? 1 : 0);
+  const urgent = [...plan.standing].sort((a, b) => rank(b) - rank(a));
   const names = new Map<string, Name>();
   const attempt = (linesOf: (name: string) => readonly string[] | null, avoided: readonly ObstacleIndex[]) => {
     const requests = urgent.filter(({ fact }) => !names.has(fact.id)).flatMap((one) => {

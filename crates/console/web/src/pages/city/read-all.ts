@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo } from 'preact/hooks';
 import { signal } from '@preact/signals';
-import { send, urlOf, viewAs } from '#api/client';
+import { send, viewAs } from '#api/client';
 import { asProblem, type Problem } from '#api/problem';
 import { onInvalidate } from '#api/resource';
 
@@ -17,11 +17,19 @@ const PAGE = 200;
 const MAX_PAGES = 10;
 const MIN_INTERVAL = 2_000;
 
+/** Returns the address of a page; `url` may have a query of its own. */
+function pageUrl(url: string, cursor: string | null): string {
+  const page = new URL(url, location.origin);
+  page.searchParams.set('limit', String(PAGE));
+  if (cursor !== null) page.searchParams.set('cursor', cursor);
+  return page.pathname + page.search;
+}
+
 async function readPages<T>(url: string): Promise<Whole<T>> {
   const items: T[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { data }: { data: { readonly items: readonly T[]; readonly nextCursor: string | null } } = await send({ method: 'GET', url: urlOf(url, { query: { limit: PAGE, cursor } }) });
+    const { data }: { data: { readonly items: readonly T[]; readonly nextCursor: string | null } } = await send({ method: 'GET', url: pageUrl(url, cursor), isBackground: true });
     items.push(...data.items);
     cursor = data.nextCursor;
     if (cursor === null) break;

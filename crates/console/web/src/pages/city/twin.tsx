@@ -2,11 +2,11 @@
 
 import { useState } from 'preact/hooks';
 import { formatNumber } from '#i18n';
-import { Button, Card, Status, Table, Time } from '#ui';
+import { AppStatus, Button, Card, Status, Table, Time } from '#ui';
 import type { AppFact, CityFacts, GateFact, ProjectFact } from './facts';
 import { t } from './messages';
 import { triggersText } from './street-view';
-import { AppStatus, hrefOf } from './wording';
+import { hrefOf } from './wording';
 
 /** Rows that are shown at first. */
 const FIRST = 50;
@@ -39,7 +39,7 @@ function Apps({ ws, apps }: { ws: string; apps: readonly AppFact[] }) {
         {shown.map((app) => (
           <tr key={app.id}>
             <th scope="row"><a class="city-twin-name" href={hrefOf(ws, app)}>{app.name}</a></th>
-            <td><AppStatus state={app.state} /></td>
+            <td><AppStatus app={app.health} ws={ws} /></td>
             <td class="muted">{app.triggers.length > 0 ? triggersText(app).join(', ') : '–'}</td>
             <td class="muted">{app.lastRun ? <a href={`/w/${ws}/runs/${app.lastRun.id}`}><Time at={app.lastRun.at} /></a> : t('never')}</td>
             <td class="muted">{app.gates.length > 0 ? <span class="city-hosts" title={app.gates.map(({ host }) => host).join(', ')}>{app.gates.map(({ host }) => host).join(', ')}</span> : '–'}</td>

@@ -5,7 +5,7 @@ import { useEvents, type WorkspaceEvent } from '#api/events';
 import type { Problem } from '#api/problem';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { hasRole } from '#frame';
+import { useOverview } from '#frame';
 import { factsOf, totalsOf, type CityFacts, type Totals } from './facts';
 import { useAll } from './read-all';
 import { KnownRuns, runOf, runOfEvent, type KnownRun } from './runs';
@@ -14,6 +14,8 @@ import { KnownRuns, runOf, runOfEvent, type KnownRun } from './runs';
 const REDRAW = 250;
 /** A run that has ended stays lit this long, so that one sees it. */
 const AFTERGLOW = 1_500;
+/** What events and a read disagree about is read again after this long. */
+const DOUBT = 3_000;
 /** Runs are read again this long after an event, for the minutes that they saved. */
 const REREAD = 20_000;
 
@@ -24,13 +26,14 @@ export interface City {
   readonly error: Problem | undefined;
   readonly retry: () => void;
   readonly totals: Totals | null;
-  /** Open dead letters of the workspace; null for roles that may not see the queue. */
-  readonly openDeadLetters: number | null;
+  /** Numbers of the workspace; undefined until they are read. */
+  readonly overview: Schemas['Overview'] | undefined;
   /** Apps whose windows are lit. */
   readonly lit: ReadonlySet<string>;
   /** Calls a listener with each run that begins. */
   readonly onRun: (listener: RunListener) => () => void;
   readonly apps: readonly Schemas['App'][];
+  readonly automations: readonly Schemas['Automation'][];
   /** The latest runs. */
   readonly runs: Schemas['RunList'] | undefined;
 }
@@ -51,35 +54,37 @@ export function useCity(ws: string): City {
   const gates = useResource('/v1/workspaces/{ws}/gates', { path: { ws }, query: { limit: 200 } }, { on: ['gate', 'refusal', 'version'] });
   const members = useResource('/v1/workspaces/{ws}/members', { path: { ws }, query: { limit: 200 } }, { on: ['member'] });
   const runs = useResource('/v1/workspaces/{ws}/runs', { path: { ws }, query: { limit: 200 } });
-  // What runs for long is not among the latest two hundred of a busy workspace.
+  // Events may be lost, and what runs for long is not among the latest two hundred of a busy workspace.
+  const running = useResource('/v1/workspaces/{ws}/runs', { path: { ws }, query: { limit: 200, status: 'running' } }, { on: ['run'], every: 30_000 });
+  const overview = useOverview(ws);
+  // The queue counts the last hour of a workspace that is too busy to read the day.
   const isBusy = runs.data != null && runs.data.nextCursor !== null;
-  const running = useResource('/v1/workspaces/{ws}/runs', isBusy ? { path: { ws }, query: { limit: 200, status: 'running' } } : null);
-  const maySeeQueue = hasRole('member');
-  const health = useResource('/v1/workspaces/{ws}/queue-health', maySeeQueue ? { path: { ws } } : null, { on: ['health'] });
-  const letters = useResource('/v1/workspaces/{ws}/dead-letters', maySeeQueue ? { path: { ws }, query: { state: 'open', limit: 200 } } : null, { on: ['dead_letter'] });
+  const health = useResource('/v1/workspaces/{ws}/queue-health', isBusy ? { path: { ws } } : null, { on: ['health'] });
 
   const live = useMemo<LiveRuns>(() => ({ known: new KnownRuns(), endedAt: new Map(), listeners: new Set() }), [ws]);
   const drawn = useRedraw(live, { onEnded: () => { runs.refresh(); apps.refresh(); } });
   useMemo(() => {
-    for (const run of [...(running.data?.items ?? []), ...(runs.data?.items ?? [])].reverse()) live.known.take(runOf(run));
-  }, [live, runs.data, running.data]);
-
-  // No event says that a dead letter was settled, but their number does.
-  const open = health.data?.deadLettersOpen ?? null;
-  const counted = useRef<number | null>(null);
+    for (const run of [...(runs.data?.items ?? [])].reverse()) live.known.take(runOf(run));
+  }, [live, runs.data]);
+  const isInDoubt = useMemo(() => {
+    const items = running.data?.items ?? [];
+    for (const run of items) live.known.take(runOf(run));
+    return live.known.settle(running.data?.nextCursor === null ? new Set(items.map(({ id }) => id)) : null);
+  }, [live, running.data]);
   useEffect(() => {
-    if (counted.current !== null && open !== null && counted.current !== open) letters.refresh();
-    counted.current = open ?? counted.current;
-  }, [open]);
+    if (!isInDoubt) return undefined;
+    const timer = setTimeout(() => running.refresh(), DOUBT);
+    return () => clearTimeout(timer);
+  }, [isInDoubt, running.data]);
 
   const facts = useMemo(() => {
     // Without the projects, apps would take their plots.
     if (!apps.items || !automations.items || !(projects.items ?? projects.error)) return null;
     return factsOf({
       apps: apps.items, automations: automations.items, projects: projects.items ?? [], gates: gates.data?.items ?? [], members: members.data?.items ?? [],
-      deadLetters: letters.data?.items ?? [], runs: live.known,
+      overview: overview.data, runs: live.known,
     });
-  }, [apps.items, automations.items, projects.items, projects.error, gates.data, members.data, letters.data, runs.data, running.data, live, drawn]);
+  }, [apps.items, automations.items, projects.items, projects.error, gates.data, members.data, overview.data, runs.data, running.data, live, drawn]);
   const totals = useMemo(() => totalsOf(runs.data, health.data, Date.now()), [runs.data, health.data]);
   const lit = useMemo(() => {
     const now = Date.now();
@@ -92,7 +97,7 @@ export function useCity(ws: string): City {
   }, [live]);
 
   return {
-    facts, totals, lit, onRun, openDeadLetters: open, apps: apps.items ?? [], runs: runs.data,
+    facts, totals, lit, onRun, overview: overview.data, apps: apps.items ?? [], automations: automations.items ?? [], runs: runs.data,
     error: apps.items ? automations.error : apps.error,
     retry: () => { apps.refresh(); automations.refresh(); },
   };

@@ -1,21 +1,9 @@
 // Words for what the page shows.
 
 import { formatRelative } from '#i18n';
-import { Status, runStatusText, type Tone } from '#ui';
-import type { ComponentProps } from 'preact';
-import type { AppState, Fact } from './facts';
+import { appReasons, appStatusText, runStatusText } from '#ui';
+import type { Fact } from './facts';
 import { t } from './messages';
-
-type StatusIcon = ComponentProps<typeof Status>['icon'];
-
-const STATES: Readonly<Record<AppState, readonly [Tone, StatusIcon]>> = {
-  paused: ['neutral', 'pause'], failing: ['bad', 'cross'], warning: ['warn', 'warn'], running: ['info', 'arc'], building: ['info', 'arc'], draft: ['neutral', 'ring'], healthy: ['ok', 'check'],
-};
-
-export function AppStatus({ state }: { state: AppState }) {
-  const [tone, icon] = STATES[state];
-  return <Status tone={tone} icon={icon}>{t(`state_${state}`)}</Status>;
-}
 
 /** Returns the page of an app or a project. */
 export function hrefOf(ws: string, { type, id }: Pick<Fact, 'type' | 'id'>): string {
@@ -26,6 +14,6 @@ export function hrefOf(ws: string, { type, id }: Pick<Fact, 'type' | 'id'>): str
 export function sentenceOf(fact: Fact): string {
   if (fact.type === 'project') return t('projectSentence', { name: fact.name, tables: t('tables', { count: fact.tables }) });
   const run = fact.lastRun === null ? t('neverRun') : t('lastRunSentence', { status: runStatusText(fact.lastRun.status), when: formatRelative(fact.lastRun.at) });
-  const parts = [fact.name, t(`state_${fact.state}`), run, ...(fact.deadLetters > 0 ? [t('openDeadLetters', { count: fact.deadLetters })] : [])];
+  const parts = [fact.name, appStatusText(fact.health), run, ...(fact.deadLetters > 0 ? [t('openDeadLetters', { count: fact.deadLetters })] : []), ...(fact.questions > 0 ? [t('leadQuestions', { count: fact.questions })] : []), ...appReasons({ statusReasons: fact.health.statusReasons.filter(({ code }) => code !== 'dead_letters') })];
   return parts.join(', ');
 }

@@ -6,7 +6,7 @@ import { formatNumber } from '#i18n';
 import { Button, confirm, Copyable, Json, Loaded, Notice, Panel, Particulars, Time } from '#ui';
 import { useCatalogue } from './catalogue';
 import { t } from './messages';
-import { ConnectionStatus } from './status';
+import { ConnectionStatus, rememberTest } from './status';
 import { connectionsChanged, connectionUrl, mayNotWrite, useConnection, type Connection } from './use-connections';
 
 export default function ConnectionPanel({ params: { ws, id } }: RouteProps<'/w/:ws/connections/:id'>) {
@@ -36,11 +36,13 @@ function Actions({ ws, connection }: { ws: string; connection: Connection }) {
   });
   const test = useAction(async () => {
     const result = await api.post('/v1/workspaces/{ws}/connections/{id}/test', { path: { ws, id } });
+    rememberTest(id, result);
     connectionsChanged(id);
     const details = { name: displayName, reason: result.reason ?? '', status: result.status === null ? '' : formatNumber(result.status) };
     if (result.ok === null) toast(t('testUnanswered', details), { tone: 'bad' });
     else if (!result.ok) toast(t('testFailed', details), { tone: 'bad' });
-    else toast(result.checked === 'gate' ? t('testPassed', details) : t('testFormat', details));
+    else if (result.checked === 'gate') toast(t('testPassed', details));
+    else toast(t('testFormat', details), { tone: 'info' });
   });
   const isGone = status === 'disconnected';
   return (

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { api } from '#api/client';
 import type { Problem } from '#api/problem';
 import type { Schemas } from '#api/types';
-import { discardUnsaved, navigate, toast, useAction, useSeen, type RouteProps } from '#frame';
+import { discardUnsaved, navigate, toast, useAction, type RouteProps } from '#frame';
 import { Button, Loaded, Notice, Panel } from '#ui';
 import { authorize } from './authorize';
 import { HTTP, useCatalogue, type Connector } from './catalogue';
@@ -31,11 +31,10 @@ export default function EditConnection({ params: { ws, id } }: RouteProps<'/w/:w
 function EditHttp({ ws, connection, http }: { ws: string; connection: Connection; http: Schemas['HttpConnection'] }) {
   const { id, displayName } = connection;
   const saved = httpDraftOf(displayName, http);
-  const { draft, change, isDirty } = useEdited(saved);
-  const seen = useSeen(httpBody(saved, http), isDirty);
+  const { draft, change, seen } = useEdited(saved, { shown: httpBody(saved, http), of: connection });
   const save = useAction(async () => {
     if (!(await seen.mayOverwrite({ ...httpBody(draft, http), secret: undefined }, () => change(null)))) return;
-    await api.put('/v1/workspaces/{ws}/connections/{id}/http', { path: { ws, id }, body: httpBody(draft, http) }, { changes: connectionUrl(ws, id) });
+    await api.put('/v1/workspaces/{ws}/connections/{id}/http', { path: { ws, id }, body: httpBody(draft, http) }, { changes: connectionUrl(ws, id), ...seen.precondition() });
     await done(ws, connection);
   }, { shows: 'inline' });
   return (
@@ -48,12 +47,11 @@ function EditHttp({ ws, connection, http }: { ws: string; connection: Connection
 function EditService({ ws, connection, connector }: { ws: string; connection: Connection; connector: Connector | undefined }) {
   const { id, displayName, values } = connection;
   const saved = catalogueDraft(connector, displayName, values);
-  const { draft, change, isDirty } = useEdited(saved);
-  const seen = useSeen({ displayName, values }, isDirty);
+  const { draft, change, seen } = useEdited(saved, { shown: { displayName, values }, of: connection });
   const save = useAction(async () => {
     const body = { displayName: draft.displayName.trim(), values: filledValues(draft) };
     if (!(await seen.mayOverwrite(body, () => change(null)))) return;
-    await api.put('/v1/workspaces/{ws}/connections/{id}', { path: { ws, id }, body: { ...body, ...(draft.secret === '' ? {} : { secret: draft.secret }) } });
+    await api.put('/v1/workspaces/{ws}/connections/{id}', { path: { ws, id }, body: { ...body, ...(draft.secret === '' ? {} : { secret: draft.secret }) } }, seen.precondition());
     await done(ws, connection);
   }, { shows: 'inline' });
   const isStored = connection.secret !== 'none';

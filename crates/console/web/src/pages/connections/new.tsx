@@ -24,7 +24,7 @@ function Choose({ ws, connectors }: { ws: string; connectors: readonly Connector
   const allowed = useAllowed(ws);
   const refusal = mayNotWrite();
   const wanted = text.trim().toLowerCase();
-  const found = connectors.filter(({ id, name, summary, category, group: of }) => (group === 'all' || of === group) && `${id}\n${name}\n${summary}\n${category}`.toLowerCase().includes(wanted));
+  const found = connectors.filter(({ id, name, summary, service, group: of }) => (group === 'all' || of === group) && `${id}\n${name}\n${summary}\n${service}`.toLowerCase().includes(wanted));
   const showAll = () => {
     setText('');
     setGroup('all');

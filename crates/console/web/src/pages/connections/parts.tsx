@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Problem } from '#api/problem';
-import { useUnsaved } from '#frame';
+import { useSeen, useUnsaved } from '#frame';
 import { Notice, Panel, ProblemView, TextField } from '#ui';
 import type { ComponentChildren } from 'preact';
 import { fieldProblem } from './field-problem';
@@ -11,13 +11,22 @@ import { t } from './messages';
 /** Returns the message for a field of the form, if the server refused it. */
 export type ErrorOf = (field: string) => string | undefined;
 
-/** Follows what is saved until the person changes something, and asks before it is lost. `null` gives the edit up. */
-export function useEdited<D>(saved: D): { readonly draft: D; readonly change: (part: Partial<D> | null) => void; readonly isDirty: boolean } {
+interface Edited<D> {
+  readonly draft: D;
+  readonly change: (part: Partial<D> | null) => void;
+  readonly isDirty: boolean;
+  readonly seen: ReturnType<typeof useSeen>;
+}
+
+/** Follows what is saved until the person changes something, and asks before it is lost. `null` gives the edit up. The secret is kept nowhere. */
+export function useEdited<D extends { readonly secret: string }>(saved: D, theirs?: { readonly shown: unknown; readonly of: object }): Edited<D> {
   const [edited, setEdited] = useState<Partial<D> | null>(null);
   const draft = { ...saved, ...edited };
   const isDirty = JSON.stringify(draft) !== JSON.stringify(saved);
-  useUnsaved(isDirty);
-  return { draft, isDirty, change: (part) => setEdited(part === null ? null : (before) => ({ ...before, ...part })) };
+  const seen = useSeen(theirs?.shown ?? null, isDirty, theirs?.of);
+  const { secret: _, ...value } = edited ?? {} as Partial<D>;
+  useUnsaved(isDirty, { form: 'connection', value, restore: (kept) => setEdited(Object.keys(kept).length === 0 ? null : kept as Partial<D>), ...(theirs === undefined ? {} : { seen }) });
+  return { draft, isDirty, seen, change: (part) => setEdited(part === null ? null : (before) => ({ ...before, ...part })) };
 }
 
 interface FormProps {

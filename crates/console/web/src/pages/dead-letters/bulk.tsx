@@ -1,7 +1,8 @@
 // Settling many dead letters, in batches that the API takes, with the outcome of each.
 
-import { useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { api } from '#api/client';
+import { useEvents, type WorkspaceEvent } from '#api/events';
 import { asProblem } from '#api/problem';
 import type { Schemas } from '#api/types';
 import { Button, CopyCall, Dialog, Notice, Progress, Status } from '#ui';
@@ -12,6 +13,7 @@ type Settled = Schemas['Settled'];
 type Phase = 'asks' | 'works' | 'done';
 
 const BATCH = 50;
+const ENDED = ['succeeded', 'failed', 'blocked'];
 
 /** Settles the dead letters batch by batch until it is done or stopped. What a batch could not send counts as failed. */
 async function settleAll(ws: string, action: Schemas['BulkAction'], ids: readonly string[], isStopped: () => boolean, report: (results: readonly Settled[]) => void): Promise<void> {
@@ -26,16 +28,37 @@ async function settleAll(ws: string, action: Schemas['BulkAction'], ids: readonl
   }
 }
 
-export function Batches({ ws, action, letters, close }: { ws: string; action: Schemas['BulkAction']; letters: readonly Letter[]; close: () => void }) {
+interface BatchesProps {
+  readonly ws: string;
+  readonly action: Schemas['BulkAction'];
+  readonly letters: readonly Letter[];
+  readonly onStart: () => void;
+  readonly close: () => void;
+}
+
+/** Follows what becomes of runs that were started: how many have succeeded, and how many have not. */
+function useOutcomes(results: readonly Settled[]): { readonly succeeded: number; readonly failed: number } {
+  const [ended, setEnded] = useState<ReadonlyMap<string, string>>(new Map());
+  useEvents(useMemo(() => ({ type, data }: WorkspaceEvent) => {
+    const { runId, status } = data as Readonly<Record<string, string | undefined>>;
+    if (type === 'run' && runId && status && ENDED.includes(status)) setEnded((before) => new Map([...before, [runId, status]]));
+  }, []));
+  const statuses = results.flatMap(({ runId }) => (runId ? [ended.get(runId)] : []));
+  return { succeeded: statuses.filter((status) => status === 'succeeded').length, failed: statuses.filter((status) => status !== undefined && status !== 'succeeded').length };
+}
+
+export function Batches({ ws, action, letters, onStart, close }: BatchesProps) {
   const [phase, setPhase] = useState<Phase>('asks');
   const [results, setResults] = useState<readonly Settled[]>([]);
   const isStopped = useRef(false);
   const ids = letters.map(({ id }) => id);
   const start = async () => {
     setPhase('works');
+    onStart();
     await settleAll(ws, action, ids, () => isStopped.current, (batch) => setResults((before) => [...before, ...batch]));
     setPhase('done');
   };
+  const outcomes = useOutcomes(results);
   const stop = () => { isStopped.current = true; };
   const leave = () => { if (phase !== 'works') close(); };
   const count = letters.length;
@@ -53,7 +76,7 @@ export function Batches({ ws, action, letters, close }: { ws: string; action: Sc
     >
       {phase === 'asks'
         ? <p>{isReplay ? t('replayManyBody') : t('discardBody')}</p>
-        : <><Progress label={t('settled')} value={results.length} max={count} /><Results ws={ws} letters={letters} results={results} isDone={phase === 'done'} /></>}
+        : <><Progress label={t('settled')} value={results.length} max={count} />{isReplay && <p role="status">{t('outcomes', { started: results.filter(({ runId }) => runId != null).length, ...outcomes })}</p>}<Results ws={ws} letters={letters} results={results} isDone={phase === 'done'} /></>}
     </Dialog>
   );
 }

@@ -2,17 +2,23 @@
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { urlOf } from '#api/client';
 import { useList } from '#api/list';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, isReadOnly, path, query, setQuery, type RouteProps } from '#frame';
-import { Button, Empty, FilterBar, List, Segments, Status, Time, openDialog, triggerText, type Column, type IconName, type Tone } from '#ui';
+import { formatNumber } from '#i18n';
+import { Button, Card, Empty, FilterBar, List, Segments, Status, Table, Time, openDialog, triggerText, type Column, type IconName, type Tone } from '#ui';
+import { useAll } from '../city/read-all';
 import { Batches } from './bulk';
+import { causesOf } from './causes';
 import { t } from './messages';
 
 type Letter = Schemas['DeadLetterSummary'];
 type State = Letter['state'];
 
+/** Causes that are shown, the commonest ones. */
+const SHOWN = 8;
 const FILTERS = ['kind', 'appId', 'automationId', 'trigger'] as const;
 const STATES: readonly (State | 'all')[] = ['open', 'replayed', 'discarded', 'all'];
 const TRIGGERS: readonly Schemas['TriggerKind'][] = ['webhook', 'schedule', 'form', 'event', 'manual'];
@@ -37,16 +43,15 @@ export default function DeadLetters({ params: { ws } }: RouteProps<'/w/:ws/dead-
   }, { on: ['run', 'refusal', 'dead_letter'] });
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const chosen = list.items.filter(({ id }) => ids.has(id));
-  const settle = async (action: Schemas['BulkAction']) => {
-    await openDialog<void>((close) => <Batches ws={ws} action={action} letters={chosen} close={() => close()} />);
-    setIds(new Set());
+  const settle = async (action: Schemas['BulkAction'], letters: readonly Letter[]) => {
+    await openDialog<void>((close) => <Batches ws={ws} action={action} letters={letters} onStart={() => setIds(new Set())} close={() => close()} />);
     list.refresh();
   };
   const unavailable = isReadOnly.value || chosen.some(({ canManage }) => !canManage) ? t('mayNotAll') : chosen.some((letter) => letter.state !== 'open') ? t('onlyOpen') : null;
   const actions = (
     <>
-      <Button variant="primary" icon="replay" unavailable={unavailable} onClick={() => void settle('replay')}>{t('replay')}</Button>
-      <Button icon="trash" unavailable={unavailable} onClick={() => void settle('discard')}>{t('discard')}</Button>
+      <Button variant="primary" icon="replay" unavailable={unavailable} onClick={() => void settle('replay', chosen)}>{t('replay')}</Button>
+      <Button icon="trash" unavailable={unavailable} onClick={() => void settle('discard', chosen)}>{t('discard')}</Button>
     </>
   );
   return (
@@ -54,6 +59,7 @@ export default function DeadLetters({ params: { ws } }: RouteProps<'/w/:ws/dead-
       <Filters ws={ws}>
         <Segments label={t('state')} options={STATES.map((value) => ({ value, label: t(`state_${value}`) }))} value={state} onChange={(value) => { setIds(new Set()); setQuery({ state: value === 'open' ? null : value }); }} />
       </Filters>
+      {state === 'open' && <Causes ws={ws} onReplay={(letters) => void settle('replay', letters)} />}
       <List
         label={t('title')} list={list} columns={columns(state)} id={({ id }) => id}
         href={({ id }) => `/w/${ws}/dead-letters/${id}${location.search}`} isCurrent={({ id }) => path.value === `/w/${ws}/dead-letters/${id}`}
@@ -61,6 +67,31 @@ export default function DeadLetters({ params: { ws } }: RouteProps<'/w/:ws/dead-
         empty={<Nothing ws={ws} state={state} />}
       />
     </Page>
+  );
+}
+
+/** The causes of what is open, once several have the same one: each is replayed as a whole. */
+function Causes({ ws, onReplay }: { ws: string; onReplay: (letters: readonly Letter[]) => void }) {
+  const filters = Object.fromEntries(FILTERS.map((name) => [name, query.value.get(name)]));
+  const all = useAll<Letter>(urlOf('/v1/workspaces/{ws}/dead-letters', { path: { ws }, query: { state: 'open', ...filters } }), ['dead_letter', 'refusal', 'run']);
+  const causes = causesOf(all.items ?? []).filter(({ letters }) => letters.length > 1);
+  if (causes.length === 0) return null;
+  return (
+    <div class="letters-causes"><Card title={t('causes')} aside={all.isCut ? t('causesCut', { count: all.items?.length ?? 0 }) : undefined}>
+      <Table label={t('causes')} head={[t('cause'), t('app'), { text: t('count'), align: 'end' }, t('firstAndLast'), { text: t('replay'), align: 'end' }]}>
+        {causes.slice(0, SHOWN).map(({ key, message, appName, letters, first, last }) => {
+          const mine = letters.filter(({ canManage }) => canManage);
+          const unavailable = isReadOnly.value || mine.length === 0 ? t('mayNot') : null;
+          return (
+            <tr key={key}>
+              <td class="letters-cause">{message}</td><td>{appName}</td><td class="is-end">{formatNumber(letters.length)}</td>
+              <td class="muted"><Time at={first} /> – <Time at={last} /></td>
+              <td class="is-end"><Button size="small" icon="replay" unavailable={unavailable} onClick={() => onReplay(mine)}>{t('replayAll', { count: mine.length })}</Button></td>
+            </tr>
+          );
+        })}
+      </Table>
+    </Card></div>
   );
 }
 

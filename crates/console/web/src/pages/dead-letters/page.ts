@@ -11,6 +11,6 @@ export default definePage({
     icon: 'M2 4h12v8.5H2zM2 4.5l6 4.5 6-4.5',
     to: '/dead-letters',
     key: 'd',
-    count: ({ health }) => ({ value: health.deadLettersOpen, label: { en: 'open', ru: 'открыто', kk: 'ашық' }, tone: 'bad' }),
+    count: ({ overview }) => ({ value: overview.deadLetters, label: { en: 'open', ru: 'открыто', kk: 'ашық' }, tone: 'bad' }),
   },
 });

@@ -18,7 +18,7 @@ export function Replay({ ws, letter, back, done }: { ws: string; letter: Schemas
   const [version, setVersion] = useState<Schemas['WhichVersion']>('current');
   const isEdited = input === 'edited';
   const parsed = parseJson(edited);
-  useUnsaved(isEdited && edited !== original);
+  useUnsaved(isEdited && edited !== original, { form: 'replay', value: { input, edited, version }, restore: (kept) => { setInput(kept.input); setEdited(kept.edited); setVersion(kept.version); } });
   const body = { version, ...(isEdited && 'value' in parsed && { payload: parsed.value as never }) };
   const replay = useAction(async () => {
     const { runId, held } = await api.post('/v1/dead-letters/{id}/replay', { path: { id }, body });

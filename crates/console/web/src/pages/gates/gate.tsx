@@ -12,7 +12,7 @@ import { mayNotCreate, mayNotSet, useAppNames, useDelete, useGates, useSetStatus
 export default function GatePanel({ params: { ws, id } }: RouteProps<'/w/:ws/gates/:id'>) {
   const list = useGates(ws);
   const gate = [...list.items, ...list.held].find((one) => one.id === id);
-  const change = useSetStatus(list);
+  const change = useSetStatus(ws, list);
   const remove = useDelete(ws, list);
   const needsMore = gate === undefined && list.hasMore && !list.loading && list.error === undefined;
   useEffect(() => { if (needsMore) list.loadMore(); }, [needsMore, list.items.length]);

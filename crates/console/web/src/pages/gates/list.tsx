@@ -13,7 +13,7 @@ const FILTERS = ['status', 'appId', 'q'] as const;
 export default function Gates({ params: { ws } }: RouteProps<'/w/:ws/gates'>) {
   const list = useGates(ws);
   const { apps, nameOf } = useAppNames(ws);
-  const change = useSetStatus(list);
+  const change = useSetStatus(ws, list);
   const create = () => void navigate(`/w/${ws}/gates/new`);
   useCommands([{ id: 'gate.new', label: t('create'), keys: 'n', when: () => mayNotCreate() === null, run: create }]);
   const columns: readonly Column<Gate>[] = [

@@ -19,7 +19,7 @@ export default function NewGate({ params: { ws } }: RouteProps<'/w/:ws/gates/new
   const [name, setName] = useState('');
   const [methods, setMethods] = useState<readonly Method[]>(['GET']);
   const [isTried, setTried] = useState(false);
-  useUnsaved(host !== '' || name !== '');
+  useUnsaved(host !== '' || name !== '', { form: 'gate', value: { host, name, methods }, restore: (kept) => { setHost(kept.host); setName(kept.name); setMethods(kept.methods); } });
   const body = { host: host.trim().toLowerCase(), methods: [...methods], ...(name.trim() === '' ? {} : { name: name.trim() }) };
   const create = useAction(async () => {
     setTried(true);

@@ -1,7 +1,8 @@
 // The gates of a workspace, the apps that use them, and what an admin does with them.
 
-import { api } from '#api/client';
+import { api, urlOf, type CallOptions } from '#api/client';
 import { useList, type List } from '#api/list';
+import { ofItem } from '#api/listed';
 import { invalidate, useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { closePanel, hasRole, isReadOnly, toast, useAction, type Action } from '#frame';
@@ -45,7 +46,7 @@ export function useDelete(ws: string, list: Pick<List<Gate>, 'remove' | 'refresh
     const { id, host, appIds } = gate;
     const body = <p>{appIds.length === 0 ? t('deleteUnused') : t('deleteBody', { count: appIds.length })}</p>;
     if (!(await confirm({ title: t('deleteTitle', { host }), body, action: t('delete'), tone: 'bad' }))) return;
-    await api.delete('/v1/gates/{id}', { path: { id } });
+    await api.delete('/v1/gates/{id}', { path: { id } }, precondition(ws, gate));
     closePanel();
     list.remove([id]);
     invalidate(['gate', `gate:${id}`]);
@@ -53,10 +54,17 @@ export function useDelete(ws: string, list: Pick<List<Gate>, 'remove' | 'refresh
   });
 }
 
+/** Returns the options of a change of the gate that the person has seen. */
+function precondition(ws: string, gate: Gate): CallOptions {
+  const url = urlOf('/v1/workspaces/{ws}/gates', { path: { ws }, query: { limit: 200 } });
+  return ofItem<Schemas['GateList']>(gate, url, ({ items }) => items.find(({ id }) => id === gate.id));
+}
+
 /** Opens and closes gates. Opening is asked about first, and both can be taken back. */
-export function useSetStatus(list: Pick<List<Gate>, 'patch'>) {
-  const set = async ({ id }: Gate, status: Gate['status']) => {
-    const gate = await api.patch('/v1/gates/{id}', { path: { id }, body: { status } });
+export function useSetStatus(ws: string, list: Pick<List<Gate>, 'patch'>) {
+  const set = async (before: Gate, status: Gate['status']) => {
+    const { id } = before;
+    const gate = await api.patch('/v1/gates/{id}', { path: { id }, body: { status } }, precondition(ws, before));
     list.patch(id, gate);
     invalidate(['gate', `gate:${id}`]);
   };

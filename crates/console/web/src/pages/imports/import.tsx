@@ -45,6 +45,8 @@ function useChoices(imported: Import) {
     skipped, bindings,
     missing: needed.filter(({ key }) => bindings[key] === undefined),
     isDirty: skipped.size > 0 || Object.keys(chosen).length > 0,
+    value: { skipped: [...skipped], chosen },
+    restore: (kept: { readonly skipped: readonly string[]; readonly chosen: Readonly<Record<string, string>> }) => { setSkipped(new Set(kept.skipped)); setChosen(kept.chosen); },
     bind: (key: string, id: string) => setChosen((now) => ({ ...now, [key]: id })),
     skip: (id: string, isSkipped: boolean) => setSkipped((now) => new Set(isSkipped ? [...now, id] : [...now].filter((one) => one !== id))),
     body: { bindings, skip: [...skipped] },
@@ -72,7 +74,7 @@ function Shown({ ws, imported, resource }: ShownProps) {
   const [left, setLeft] = useState<readonly string[]>([]);
   const app = useImportedApp(appId);
   const module = useMainModule(app.data);
-  useUnsaved(isOpen && choices.isDirty);
+  useUnsaved(isOpen && choices.isDirty, { form: 'choices', value: choices.value, restore: choices.restore });
   const settled = (next: Import) => {
     discardUnsaved();
     resource.set(next);

@@ -57,6 +57,7 @@ function sourceProblem(prepared: Prepared): string | null {
 function Form({ ws }: { ws: string }) {
   const form = useForm();
   const { source, report } = form;
+  // An export may have secrets in it, so that no browser keeps it.
   useUnsaved(!form.isEmpty);
   const analyze = useAction(async () => {
     if (source === null) return;

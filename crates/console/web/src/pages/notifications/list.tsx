@@ -49,6 +49,7 @@ function sentence({ kind, appName, roadName, connectionName, code }: Notificatio
   switch (kind) {
     case 'app_failing': return t('appFailing', { app });
     case 'automation_failing': return t('automationFailing', { app, automation: roadName ?? t('deleted') });
+    case 'approval_needed': return t('approvalNeeded', { app });
     case 'connector_down': return t(code === 'auth_rejected' ? 'secretRejected' : code === 'expired' ? 'permissionEnded' : 'connectionDown', { connection });
   }
 }

@@ -3,7 +3,7 @@ import { api } from '#api/client';
 import type { Schemas } from '#api/types';
 import { toast, useAction } from '#frame';
 import { Button, TextField } from '#ui';
-import { membersChanged } from './member';
+import { memberPrecondition, membersChanged } from './member';
 import { t } from './messages';
 import { localInput } from './time';
 
@@ -13,7 +13,7 @@ export function AccessEnd({ ws, member }: { ws: string; member: Schemas['Member'
   const [end, setEnd] = useState(saved);
   const save = useAction(async () => {
     const accessEndsAt = end === '' ? null : new Date(end).toISOString();
-    await api.patch('/v1/workspaces/{ws}/members/{userId}', { path: { ws, userId: member.user.id }, body: { accessEndsAt } });
+    await api.patch('/v1/workspaces/{ws}/members/{userId}', { path: { ws, userId: member.user.id }, body: { accessEndsAt } }, memberPrecondition(ws, member));
     membersChanged();
     toast(t('accessEndSaved'));
   });

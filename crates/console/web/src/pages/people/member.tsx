@@ -1,7 +1,8 @@
 // One member: their role, the end of their access, and leaving.
 
 import { useState } from 'preact/hooks';
-import { api, urlOf } from '#api/client';
+import { api, urlOf, type CallOptions } from '#api/client';
+import { ofItem } from '#api/listed';
 import { invalidate, useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { closePanel, isReadOnly, loadSession, navigate, ownRole, role as shownRole, roleText, session, toast, toastProblem, useAction, workspace, type Role, type RouteProps } from '#frame';
@@ -12,6 +13,12 @@ import { t } from './messages';
 type Member = Schemas['Member'];
 
 const ROLES: readonly Role[] = ['owner', 'admin', 'builder', 'member', 'viewer'];
+
+/** Returns the options of a change of the member that the person has seen. */
+export function memberPrecondition(ws: string, member: Member): CallOptions {
+  const url = urlOf('/v1/workspaces/{ws}/members', { path: { ws }, query: { limit: 200 } });
+  return ofItem<Schemas['MemberList']>(member, url, ({ items }) => items.find(({ user }) => user.id === member.user.id));
+}
 
 /** Marks what shows members as old, before the server's event does. */
 export function membersChanged(): void {
@@ -68,9 +75,9 @@ function RoleForm({ ws, member }: { ws: string; member: Member }) {
   const path = { ws, userId: member.user.id };
   const change = useAction(async (to: Role) => {
     const before = member.role;
-    await api.patch('/v1/workspaces/{ws}/members/{userId}', { path, body: { role: to } });
+    await api.patch('/v1/workspaces/{ws}/members/{userId}', { path, body: { role: to } }, memberPrecondition(ws, member));
     membersChanged();
-    const undo = () => void api.patch('/v1/workspaces/{ws}/members/{userId}', { path, body: { role: before } }).then(membersChanged, toastProblem);
+    const undo = () => void api.patch('/v1/workspaces/{ws}/members/{userId}', { path, body: { role: before } }, memberPrecondition(ws, member)).then(membersChanged, toastProblem);
     toast(t('roleChanged', { name: member.user.name, role: roleText(to) }), { action: { label: t('undo'), run: undo } });
     if (member.user.id === session.value?.user.id) await loadSession();
   });
@@ -83,7 +90,8 @@ function RoleForm({ ws, member }: { ws: string; member: Member }) {
   );
 }
 
-function Ending({ ws, member: { user, role }, isMe, owners, reason }: { ws: string; member: Member; isMe: boolean; owners: number; reason: string | null }) {
+function Ending({ ws, member, isMe, owners, reason }: { ws: string; member: Member; isMe: boolean; owners: number; reason: string | null }) {
+  const { user, role } = member;
   const path = { ws, userId: user.id };
   const name = workspace.value?.name ?? '';
   const transfer = useAction(async () => {
@@ -95,7 +103,7 @@ function Ending({ ws, member: { user, role }, isMe, owners, reason }: { ws: stri
   });
   const remove = useAction(async () => {
     if (!(await confirm({ title: isMe ? t('leaveTitle', { workspace: name }) : t('removeTitle', { name: user.name }), body: <p>{isMe ? t('leaveBody') : t('removeBody')}</p>, action: isMe ? t('leave') : t('remove'), tone: 'bad' }))) return;
-    await api.delete('/v1/workspaces/{ws}/members/{userId}', { path });
+    await api.delete('/v1/workspaces/{ws}/members/{userId}', { path }, memberPrecondition(ws, member));
     if (isMe) {
       await loadSession();
       await navigate('/');

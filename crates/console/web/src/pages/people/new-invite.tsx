@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
-import { asCommand, asCurl } from '#api/copy';
+import { asCurl } from '#api/copy';
 import { invalidate } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { closePanel, discardUnsaved, roleText, toast, useAction, useUnsaved, type RouteProps } from '#frame';
@@ -41,7 +41,7 @@ export default function NewInvite({ params: { ws } }: RouteProps<'/w/:ws/people/
   const [isChecked, setChecked] = useState(false);
   const addresses = addressesIn(text);
   const error = errorIn(addresses);
-  useUnsaved(text !== '');
+  useUnsaved(text !== '', { form: 'invite', value: { text, role, deliver, days, language, end }, restore: (kept) => { setText(kept.text); setRole(kept.role); setDeliver(kept.deliver); setDays(kept.days); setLanguage(kept.language); setEnd(kept.end); } });
   const body: Schemas['CreateInvites'] = { emails: addresses, role, deliver, expiresInDays: Number(days), locale: language, ...(end === '' ? {} : { accessEndsAt: new Date(end).toISOString() }) };
   const invite = useAction(async () => {
     const sent = await api.post('/v1/workspaces/{ws}/invites', { path: { ws }, body });
@@ -71,7 +71,7 @@ export default function NewInvite({ params: { ws } }: RouteProps<'/w/:ws/people/
         </div>
         <TextField label={t('accessEnds')} hint={t('accessEndsHint')} type="datetime-local" value={end} onInput={setEnd} min={localInput(new Date().toISOString())} />
         {invite.problem && <ProblemView problem={invite.problem} />}
-        {addresses.length > 0 && error === null && <Notice><span class="people-copy"><Copyable value={asCurl(call)} shown="curl" /><Copyable value={asCommand(call)} shown="qala api" /></span></Notice>}
+        {addresses.length > 0 && error === null && <Notice><span class="people-copy"><Copyable value={asCurl(call)} shown="curl" /></span></Notice>}
       </form>
     </Panel>
   );

@@ -7,8 +7,9 @@ import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, hasRole, isReadOnly, navigate, toast, useAction, useCommands, type RouteProps } from '#frame';
 import { formatDuration, formatNumber, formatTime } from '#i18n';
-import { Button, Card, Copyable, Facts, Json, Loaded, Log, ObjectMenu, RunStatus, Time, confirm, runStatusText, triggerText, type LogLine } from '#ui';
+import { Button, Card, Copyable, Facts, Json, Loaded, Log, ObjectMenu, RunStatus, Time, confirm, runStatusText, starterText, type LogLine } from '#ui';
 import { Approvals } from './approvals';
+import { ErrorCode, RunInput } from './error-code';
 import { Explanation } from './explanation';
 import { t } from './messages';
 import { Timeline, stepOfLine } from './timeline';
@@ -27,7 +28,7 @@ function Detail({ ws, run }: { ws: string; run: Run }) {
   const hasFailed = run.status === 'failed' || run.status === 'blocked';
   return (
     <Page
-      title={t('titleOfRun', { status: runStatusText(run.status), time: formatTime(run.finishedAt ?? run.startedAt) })}
+      title={run.status === 'waiting_approval' ? t('titleWaiting', { time: formatTime(run.startedAt).slice(0, 5) }) : t('titleOfRun', { status: runStatusText(run.status), time: formatTime(run.finishedAt ?? run.startedAt) })}
       aside={<Copyable value={run.id} />}
       crumbs={[{ label: t('title'), href: `/w/${ws}/runs` }, { label: run.appName, href: `/w/${ws}/runs?appId=${run.appId}` }]}
       actions={<Actions ws={ws} run={run} />}
@@ -35,6 +36,7 @@ function Detail({ ws, run }: { ws: string; run: Run }) {
       <RunFacts ws={ws} run={run} />
       {run.status === 'waiting_approval' && <Approvals run={run} />}
       {hasFailed && <Explanation ws={ws} run={run} />}
+      {hasFailed && <div class="run-columns run-error"><ErrorCode ws={ws} run={run} /><RunInput ws={ws} run={run} /></div>}
       {run.result !== null && <Card title={t('result')}><div class="card-body"><Json value={run.result} label={t('result')} /></div></Card>}
       <StepsAndLog run={run} />
     </Page>
@@ -69,7 +71,7 @@ function RunFacts({ ws, run }: { ws: string; run: Run }) {
         facts={[
           [t('status'), <RunStatus status={run.status} />],
           [t('automation'), run.roadId === null ? '–' : <a class="link" href={`/w/${ws}/automations/${run.roadId}`}>{run.roadName}</a>],
-          [t('startedBy'), triggerText(run.trigger)],
+          [t('startedBy'), starterText(run)],
           [t('when'), <Time at={run.startedAt} />],
           run.durationMs === null ? null : [t('took'), formatDuration(run.durationMs)],
           version == null ? null : [t('version'), run.version?.isCurrent ? t('versionCurrent', { number: version }) : formatNumber(version)],

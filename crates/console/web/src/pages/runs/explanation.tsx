@@ -8,6 +8,7 @@ import { hasRole, isReadOnly, navigate, useAction } from '#frame';
 import { locale } from '#i18n';
 import { Button, Loaded, TextField, lineAnchor } from '#ui';
 import { t } from './messages';
+import { placeQuery } from './original';
 
 type Run = Schemas['Run'];
 type Answer = Schemas['RunAnswer'];
@@ -21,7 +22,7 @@ export function Explanation({ ws, run }: Place) {
   const [asked, setAsked] = useState<Answer | null>(null);
   return (
     <section class="why" aria-label={t('why')}>
-      <Loaded resource={answer} lines={3}>
+      <Loaded resource={answer} lines={6}>
         {(given) => (
           <>
             <div class="prose">
@@ -32,7 +33,7 @@ export function Explanation({ ws, run }: Place) {
             <Fixes ws={ws} run={run} answer={given} />
             <Causes answer={given} />
             {asked?.answer && <div class="why-answer" role="status"><p>{asked.answer}</p></div>}
-            <Ask run={run} onAnswer={setAsked} />
+            {given.source !== 'rules' && <Ask run={run} onAnswer={setAsked} />}
           </>
         )}
       </Loaded>
@@ -41,7 +42,7 @@ export function Explanation({ ws, run }: Place) {
 }
 
 /** Buttons for what may help. */
-function Fixes({ ws, run, answer: { fix, suggestion, whatChanged } }: Place & { answer: Answer }) {
+function Fixes({ ws, run, answer: { fix, suggestion, whatChanged, why, next, evidence } }: Place & { answer: Answer }) {
   const mayBuild = hasRole('builder') && !isReadOnly.value;
   const plan = useAction(async () => {
     const { changeId } = await api.post('/v1/runs/{id}/change', { path: { id: run.id }, body: {} });
@@ -55,7 +56,7 @@ function Fixes({ ws, run, answer: { fix, suggestion, whatChanged } }: Place & { 
       {suggestion && <Button variant="primary" busy={plan.busy} unavailable={mayBuild ? null : t('mayNotBuild')} onClick={() => void plan.run()}>{t('planChange', { host: suggestion.domain })}</Button>}
       {fix?.kind === 'retry' && <Button variant="primary" icon="replay" href={`/w/${ws}/runs/${run.id}/replay`}>{t('retryNow')}</Button>}
       {fix?.kind === 'rollback' && <Button variant="primary" href={`${app}/versions`}>{fix.versionNumber == null ? t('rollBack') : t('rollBackTo', { number: fix.versionNumber })}</Button>}
-      {fix?.kind === 'edit_app' && <Button variant="primary" icon="edit" href={`${app}/code`}>{t('editApp')}</Button>}
+      {fix?.kind === 'edit_app' && <Button variant="primary" icon="edit" href={`${app}/code?${placeQuery(run.id, [run.errorMessage, why, next, ...evidence])}`}>{t('editApp')}</Button>}
       {fix?.kind === 'reconnect' && <Button variant="primary" href={`/w/${ws}/connections`}>{t('reconnect')}</Button>}
       {good != null && number != null && good !== number && <Button href={`${app}/versions/${number}?compare=${good}`}>{t('compare', { from: good, to: number })}</Button>}
     </div>

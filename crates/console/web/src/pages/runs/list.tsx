@@ -6,9 +6,10 @@ import { useList, type List as ListData } from '#api/list';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, query, type RouteProps } from '#frame';
-import { formatUnit } from '#i18n';
-import { Button, DurationBar, Empty, FilterBar, List, RunStatus, Time, runStatusText, triggerText, type Column } from '#ui';
+import { formatNumber, formatUnit } from '#i18n';
+import { Button, DurationBar, Empty, FilterBar, List, RunStatus, Time, runStatusText, starterText, triggerText, type Column } from '#ui';
 import { t } from './messages';
+import { RunBars } from './run-bars';
 
 type Run = Schemas['RunSummary'];
 
@@ -17,15 +18,17 @@ const TRIGGERS: readonly Schemas['TriggerKind'][] = ['webhook', 'schedule', 'for
 
 export default function Runs({ params: { ws } }: RouteProps<'/w/:ws/runs'>) {
   const filter = (name: string) => query.value.get(name) ?? undefined;
-  const list = useList('/v1/workspaces/{ws}/runs', {
-    path: { ws },
-    query: { appId: filter('appId'), automationId: filter('automationId'), status: filter('status') as Run['status'] | undefined, trigger: filter('trigger') as Run['trigger'] | undefined },
-  }, { on: ['run'] });
+  const filters = {
+    appId: filter('appId'), automationId: filter('automationId'), status: filter('status') as Run['status'] | undefined,
+    trigger: filter('trigger') as Run['trigger'] | undefined, from: filter('from'), to: filter('to'),
+  };
+  const list = useList('/v1/workspaces/{ws}/runs', { path: { ws }, query: filters }, { on: ['run'] });
   useLiveStatus(list);
   const slow = percentile95(list.items);
   return (
     <Page title={t('title')} lead={t('lead')}>
       <Filters ws={ws} />
+      <RunBars ws={ws} filters={filters} />
       <List label={t('title')} list={list} columns={columns(slow)} id={(run) => run.id} href={(run) => `/w/${ws}/runs/${run.id}`} empty={<NoRuns ws={ws} />} />
     </Page>
   );
@@ -49,8 +52,10 @@ function columns(slow: number): readonly Column<Run>[] {
   return [
     { key: 'app', header: t('app'), isMain: true, cell: (run) => run.appName },
     { key: 'status', header: t('status'), cell: (run) => <RunStatus status={run.status} /> },
+    { key: 'reason', header: t('reason'), hide: 'tablet', cell: (run) => run.errorMessage && <span class="runs-reason muted" title={run.errorMessage}>{run.errorMessage}</span> },
     { key: 'automation', header: t('automation'), hide: 'tablet', cell: (run) => <span class="runs-automation muted">{run.roadName ?? '–'}</span> },
-    { key: 'trigger', header: t('startedBy'), hide: 'phone', cell: (run) => <span class="muted">{triggerText(run.trigger)}</span> },
+    { key: 'trigger', header: t('startedBy'), hide: 'phone', cell: (run) => <span class="muted">{starterText(run)}</span> },
+    { key: 'version', header: t('version'), align: 'end', hide: 'tablet', cell: (run) => run.version?.number != null && <span class="muted">{formatNumber(run.version.number)}</span> },
     { key: 'when', header: t('when'), cell: (run) => <span class="muted"><Time at={run.startedAt} /></span> },
     { key: 'duration', header: t('took'), align: 'end', cell: (run) => run.durationMs !== null && <DurationBar ms={run.durationMs} of={slow} tone={run.durationMs > slow ? 'warn' : 'neutral'} /> },
     { key: 'saved', header: t('saved'), align: 'end', hide: 'tablet', cell: (run) => run.minutesSaved > 0 && formatUnit(run.minutesSaved, 'minute', 1) },
@@ -75,7 +80,7 @@ function Filters({ ws }: { ws: string }) {
 }
 
 function NoRuns({ ws }: { ws: string }) {
-  const isFiltered = ['status', 'appId', 'automationId', 'trigger'].some((name) => query.value.has(name));
+  const isFiltered = ['status', 'appId', 'automationId', 'trigger', 'from', 'to'].some((name) => query.value.has(name));
   if (isFiltered) return <Empty title={t('noneFound')}><p>{t('noneFoundBody')}</p></Empty>;
   return <Empty title={t('none')} action={<Button variant="primary" href={`/w/${ws}/automations`}>{t('noneAction')}</Button>}><p>{t('noneBody')}</p></Empty>;
 }

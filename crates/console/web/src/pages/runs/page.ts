@@ -12,7 +12,7 @@ export default definePage({
     icon: 'M2 8h3l2-4.5 3 9L12 8h2',
     to: '/runs',
     key: 'r',
-    count: ({ health }) => ({ value: health.running, label: { en: 'running', ru: 'выполняется', kk: 'орындалуда' }, tone: 'live' }),
+    count: ({ overview }) => ({ value: overview.running, label: { en: 'running', ru: 'выполняется', kk: 'орындалуда' }, tone: 'live' }),
   },
   commands: [{ label: { en: 'Show failed runs', ru: 'Показать запуски с ошибками', kk: 'Қате болған іске қосуларды көрсету' }, to: '/runs?status=failed' }],
 });

@@ -7,6 +7,7 @@ import type { Schemas } from '#api/types';
 import { closePanel, discardUnsaved, navigate, toast, useAction, useUnsaved, type RouteProps } from '#frame';
 import { Button, Choice, JsonEditor, Loaded, Panel, ProblemView, parseJson } from '#ui';
 import { t } from './messages';
+import { useOriginal } from './original';
 
 type Run = Schemas['Run'];
 type Version = Schemas['WhichVersion'];
@@ -18,23 +19,16 @@ export default function ReplayPanel({ params: { ws, id } }: RouteProps<'/w/:ws/r
   return run.data ? <Replay ws={ws} run={run.data} /> : <Panel title={t('replay')}><Loaded resource={run}>{() => null}</Loaded></Panel>;
 }
 
-/** What the run was given, if its dead letter still has it. A run itself does not show its input. */
-function useOriginal(ws: string, run: Run): { readonly isKnown: boolean; readonly value: unknown } {
-  const letters = useResource('/v1/workspaces/{ws}/dead-letters', { path: { ws }, query: { appId: run.appId, kind: 'run', limit: 200 } });
-  const letter = letters.data?.items.find(({ runId, hasPayload }) => runId === run.id && hasPayload);
-  const full = useResource('/v1/dead-letters/{id}', letter === undefined ? null : { path: { id: letter.id } });
-  return { isKnown: full.data !== undefined, value: full.data?.payload };
-}
-
 function Replay({ ws, run }: { ws: string; run: Run }) {
   const original = useOriginal(ws, run);
   const [version, setVersion] = useState<Version>('current');
   const [input, setInput] = useState<'original' | 'other'>('original');
   const [edited, setEdited] = useState('{}');
-  useEffect(() => { if (original.isKnown) setEdited(text(original.value)); }, [original.isKnown]);
+  const [isRestored, setRestored] = useState(false);
+  useEffect(() => { if (original.isKnown && !isRestored) setEdited(text(original.value)); }, [original.isKnown]);
   const parsed = parseJson(edited);
   const isOther = input === 'other';
-  useUnsaved(isOther && edited !== (original.isKnown ? text(original.value) : '{}'));
+  useUnsaved(isOther && edited !== (original.isKnown ? text(original.value) : '{}'), { form: 'replay', value: { version, input, edited }, restore: (kept) => { setVersion(kept.version); setInput(kept.input); setEdited(kept.edited); setRestored(kept.edited !== '{}'); } });
   const replay = useAction(async () => {
     const body = isOther && 'value' in parsed ? { version, input: parsed.value as never } : { version };
     const { runId } = await api.post('/v1/runs/{id}/replay', { path: { id: run.id }, body });

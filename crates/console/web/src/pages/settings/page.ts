@@ -6,7 +6,7 @@ export default definePage({
     route('/w/:ws/settings/tokens', () => import('./tokens')),
     route('/w/:ws/settings/tokens/new', () => import('./new-token'), { over: '/w/:ws/settings/tokens' }),
     route('/w/:ws/settings/agents', () => import('./agents')),
-    route('/w/:ws/settings/audit', () => import('./audit')),
+    route('/w/:ws/settings/audit', () => import('./audit/index')),
   ],
   rail: {
     order: 120,

@@ -5,7 +5,7 @@ import { api, urlOf } from '#api/client';
 import { useResource, type Resource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { discardUnsaved, loadWorkspaces, toast, useAction, useSeen, useUnsaved, type RouteProps } from '#frame';
-import { formatNumber, LOCALE_NAMES, LOCALES } from '#i18n';
+import { formatBytes, formatNumber, LOCALE_NAMES, LOCALES } from '#i18n';
 import { Button, Card, Copyable, Facts, Loaded, ObjectMenu, ProblemView, Select, TextField } from '#ui';
 import { DeleteWorkspace } from './delete-workspace';
 import { notManaging, SettingsPage } from './frame';
@@ -61,11 +61,11 @@ function Form({ workspace, resource }: { workspace: Workspace; resource: Resourc
   const set = (change: Draft) => setDraft({ ...draft, ...change });
   const changes = changesOf(workspace, valuesOf(entered));
   const isDirty = Object.keys(changes).length > 0;
-  useUnsaved(isDirty);
-  const seen = useSeen(settingsOf(workspace), isDirty);
+  const seen = useSeen(settingsOf(workspace), isDirty, workspace);
+  useUnsaved(isDirty, { form: 'workspace', value: draft, restore: setDraft, seen });
   const save = useAction(async () => {
     if (!(await seen.mayOverwrite(changes, () => setDraft({})))) return;
-    const saved = await api.patch('/v1/workspaces/{ws}', { path: { ws: workspace.id }, body: changes });
+    const saved = await api.patch('/v1/workspaces/{ws}', { path: { ws: workspace.id }, body: changes }, seen.precondition());
     discardUnsaved();
     resource.set(saved);
     setDraft({});
@@ -84,7 +84,7 @@ function Form({ workspace, resource }: { workspace: Workspace; resource: Resourc
           <TextField label={t('hourlyCost')} hint={t('hourlyCostHint')} type="number" min="0" max="10000000" step="0.01" value={entered.cost} onInput={(cost) => set({ cost })} required />
           <Select label={t('currency')} hint={t('currencyHint')} value={entered.currency} onChange={(currency) => set({ currency })} options={CURRENCIES.map((value) => ({ value, label: t(`currency_${value}`) }))} />
         </div>
-        <Facts facts={[[t('id'), <Copyable value={workspace.id} />], [t('slug'), <Copyable value={workspace.slug} />], [t('profile'), t(`profile_${workspace.profile}`)], [t('region'), t(`region_${workspace.cell}`)], [t('membersCount'), formatNumber(workspace.memberCount)]]} />
+        <Facts facts={[[t('id'), <Copyable value={workspace.id} />], [t('slug'), <Copyable value={workspace.slug} />], [t('profile'), t(`profile_${workspace.profile}`)], [t('region'), t(`region_${workspace.cell}`)], [t('membersCount'), formatNumber(workspace.memberCount)], [t('storedCode'), storedCode(workspace)]]} />
         {seen.notice(save.busy)}
         {save.problem && <ProblemView problem={save.problem} />}
         <div class="settings-actions">
@@ -93,6 +93,12 @@ function Form({ workspace, resource }: { workspace: Workspace; resource: Resourc
       </form>
     </Card>
   );
+}
+
+/** Returns what the code takes of what the plan lets it take. Nothing is counted for a day after an upgrade that begins to count. */
+function storedCode({ storedCodeBytes, storedCodeLimitBytes }: Workspace): string {
+  const limit = formatBytes(storedCodeLimitBytes);
+  return storedCodeBytes === 0 ? t('storedCodeUnknown', { limit }) : t('storedCodeOf', { used: formatBytes(storedCodeBytes), limit });
 }
 
 function Retention({ ws }: { ws: string }) {

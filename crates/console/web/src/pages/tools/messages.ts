@@ -11,7 +11,7 @@ export const t = defineMessages({
     toolName: 'Name of the tool', toolNameHint: 'Agents call it {name}.', toolTitle: 'Title', description: 'Description', descriptionHint: 'Say what it does and when to use it: agents decide by this text.', arguments: 'Arguments (JSON Schema)', argumentsHint: 'The app gets them as event.data.', agentsMay: 'Agents may call it',
     notName: 'A lower-case letter, then 1 to 47 lower-case letters, digits and _', notDescription: '{min} to {max} characters', required: 'Fill this in.',
     publish: 'Publish', save: 'Save', publishedNow: 'Published as run_{name}.', savedNow: 'Saved.', onNow: 'Agents may call the tool.', offNow: 'Agents cannot call the tool any more.',
-    withdraw: 'Withdraw', withdrawTitle: 'Withdraw “{name}”?', withdrawBody: 'Agents cannot call it any more. The automation stays.', withdrawn: 'run_{name} is withdrawn.',
+    withdraw: 'Unpublish', withdrawTitle: 'Unpublish “{name}”?', withdrawBody: 'Agents cannot call it any more. The automation stays.', withdrawn: 'run_{name} is unpublished.',
   },
   ru: {
     title: 'Инструменты агентов', tool: 'Инструмент агентов', lead: 'Автоматизации, которые ИИ-агенты находят по имени и запускают с аргументами. Агент видит инструменты, которые может запускать его человек.',

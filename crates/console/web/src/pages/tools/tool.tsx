@@ -66,8 +66,8 @@ function Tool({ ws, review, mayEdit, refresh, replace }: Props) {
   const [isTried, setTried] = useState(false);
   const draft = edited ?? saved;
   const isDirty = edited !== null && JSON.stringify(edited) !== JSON.stringify(saved);
-  useUnsaved(isDirty);
-  const seen = useSeen(saved, isDirty);
+  const seen = useSeen(saved, isDirty, review);
+  useUnsaved(isDirty, { form: 'tool', value: edited, restore: setEdited, seen });
   const hasRead = hash !== null && readHash === hash;
   const errors = errorsOf(draft);
   const parsed = parseJson(draft.schema);
@@ -87,7 +87,7 @@ function Tool({ ws, review, mayEdit, refresh, replace }: Props) {
     setTried(true);
     if (Object.values(errors).some((error) => error !== null)) return;
     if (!(await seen.mayOverwrite(draft, () => setEdited(null)))) return;
-    await api.put('/v1/automations/{id}/agent-tool', { path: { id }, body });
+    await api.put('/v1/automations/{id}/agent-tool', { path: { id }, body }, seen.precondition());
     setEdited(null);
     setReadHash(null);
     discardUnsaved();

@@ -73,11 +73,14 @@ function Create() {
     <form onSubmit={(event) => { event.preventDefault(); void create.run(); }}>
       <TextField label={t('name')} hint={t('nameHint')} value={name} onInput={setName} minlength={2} maxlength={60} required autofocus autocomplete="organization" />
       <Select label={t('size')} value={teamSize} onChange={setTeamSize} options={SIZES.map((value) => ({ value, label: t(`size_${value}`) }))} />
-      <Select label={t('profile')} hint={t('profileHint')} value={profile} onChange={setProfile} options={PROFILES.map((value) => ({ value, label: t(`profile_${value}`) }))} />
       <fieldset class="welcome-intents">
         <legend>{t('intents')}</legend>
         {INTENTS.map((intent) => <Checkbox key={intent} label={t(`intent_${intent}`)} checked={intents.includes(intent)} onChange={(isOn) => toggle(intent, isOn)} />)}
       </fieldset>
+      <details>
+        <summary>{t('profileIs', { profile: t(`profile_${profile}`) })}</summary>
+        <Select label={t('profile')} hint={t('profileHint')} value={profile} onChange={setProfile} options={PROFILES.map((value) => ({ value, label: t(`profile_${value}`) }))} />
+      </details>
       {create.problem && <ProblemView problem={create.problem} />}
       <Button type="submit" variant="primary" busy={create.busy}>{t('create')}</Button>
     </form>

@@ -6,6 +6,7 @@ import type { Schemas } from '#api/types';
 import { toast, useAction, type RouteProps } from '#frame';
 import { Badge, Button, Card, Copyable, Json, Loaded, Notice, Time, type Tone } from '#ui';
 import { AppPage, missingRight, type App } from '../app-page';
+import { BlockedRuns } from './blocked-runs';
 import { t } from './messages';
 
 type Change = Schemas['Change'];
@@ -37,6 +38,7 @@ function Planned({ ws, app, change, planned }: { ws: string; app: App; change: C
       </header>
       {change.message && <Notice tone="bad"><p>{change.message}</p></Notice>}
       {plan.notes.length > 0 && <Notice tone="warn">{plan.notes.map((note) => <p key={note}>{note}</p>)}</Notice>}
+      {state === 'live' && <BlockedRuns ws={ws} app={app} change={change} />}
       <Differences plan={plan} />
       {plan.steps.length > 0 && <Card title={t('steps')}><ol class="card-body changes-steps">{plan.steps.map((step) => <li key={step}>{step}</li>)}</ol></Card>}
       {plan.needsConsole.length > 0 && <Card title={t('needsConsole')}><ul class="card-body changes-sentences">{plan.needsConsole.map((reason) => <li key={reason}>{reason}</li>)}</ul></Card>}

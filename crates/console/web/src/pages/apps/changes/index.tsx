@@ -2,12 +2,13 @@
 
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
-import { navigate, useAction, type RouteProps } from '#frame';
+import { discardUnsaved, navigate, useAction, useUnsaved, type RouteProps } from '#frame';
 import { locale } from '#i18n';
 import { Button, Card, Notice, TextArea } from '#ui';
 import { AppPage, missingRight, type App } from '../app-page';
 import { EXAMPLES } from './examples';
 import { t } from './messages';
+import { OpenPlans } from './open-plans';
 
 const SHORTEST = 4;
 const LONGEST = 2_000;
@@ -23,8 +24,10 @@ function unplannable(app: App, instruction: string): string | null {
 
 function Instruction({ ws, app }: { ws: string; app: App }) {
   const [instruction, setInstruction] = useState('');
+  useUnsaved(instruction.trim() !== '', { form: 'instruction', value: instruction, restore: setInstruction });
   const plan = useAction(async () => {
     const { changeId } = await api.post('/v1/apps/{id}/changes', { path: { id: app.id }, body: { instruction: instruction.trim() } });
+    discardUnsaved();
     await navigate(`/w/${ws}/apps/${app.id}/changes/${changeId}`);
   });
   const unavailable = unplannable(app, instruction);
@@ -33,6 +36,7 @@ function Instruction({ ws, app }: { ws: string; app: App }) {
   if (refusal !== null) return <Notice><p>{refusal}</p></Notice>;
   return (
     <div class="changes">
+      <OpenPlans ws={ws} app={app.id} />
       <form class="changes-form" onSubmit={(event) => { event.preventDefault(); if (unavailable === null) void plan.run(); }}>
         <TextArea label={t('whatToChange')} hint={t('whatToChangeHint')} rows={5} maxlength={LONGEST} value={instruction} onInput={setInstruction} />
         <div><Button variant="primary" type="submit" busy={plan.busy} unavailable={unavailable}>{t('plan')}</Button></div>

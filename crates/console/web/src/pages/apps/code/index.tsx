@@ -4,15 +4,17 @@ import { useEffect, useState } from 'preact/hooks';
 import { api } from '#api/client';
 import type { Problem } from '#api/problem';
 import { invalidate, useResource } from '#api/resource';
-import { discardUnsaved, query, setQuery, toast, useAction, useCommands, useUnsaved, type RouteProps } from '#frame';
+import { navigate, query, setQuery, toast, toastProblem, useAction, useCommands, useUnsaved, type RouteProps } from '#frame';
 import { Button, Code, Loaded, Notice, ProblemView, confirm, languageOf, parseJson } from '#ui';
 import { AppPage, missingRight, type App } from '../app-page';
 import { locate, type Located } from '../located';
 import { MANIFEST, MAX_FILES, MAX_TOTAL_BYTES, bytesOf, entryAmong, manifestText, type Source } from '../source';
 import { starterFiles } from '../starters';
 import { DraftPanel } from './draft';
+import { useFailedRun } from './failed-run';
 import { FileTabs } from './file-tabs';
 import { useInsertion } from './insertion';
+import { useOwnDraft } from './own-draft';
 import { ManifestEditor } from './manifest-editor';
 import { t } from './messages';
 import { save } from './save';
@@ -43,26 +45,35 @@ function firstSource({ name, description, archetype, category }: App): Source {
 function Editor({ ws, app, current }: { ws: string; app: App; current: Version | null }) {
   const editing = useSource(current, firstSource(app));
   const [summary, setSummary] = useState('');
-  const [isTrying, setTrying] = useState(false);
+  const failedRun = useFailedRun(ws, app.id);
+  const [isTrying, setTrying] = useState(query.peek().get('run') !== null);
   const [failure, setFailure] = useState<{ readonly problem: Problem; readonly place: Located | null } | null>(null);
   const { source, changes } = editing;
   const refusal = missingRight(app, 'can_edit');
   const isDirty = editing.isTouched && refusal === null;
-  useUnsaved(isDirty);
+  const unsaved = useUnsaved(isDirty, { form: 'code', value: { source, baseId: editing.base?.id ?? null, summary }, restore: (kept) => void resume(app.id, editing, kept).then(() => setSummary(kept.summary), toastProblem) });
+  const draft = useOwnDraft(app, editing, isDirty);
   const inserted = useInsertion(app, editing, setSummary);
   const tab = shownTab(source);
   const choose = (name: string) => setQuery({ file: name });
-  const publish = useAction(async () => {
+  const publish = useAction(async (replays: boolean = false) => {
     setFailure(null);
     const saved = await save({ appId: app.id, editing, summary });
     if (saved === undefined) return;
     if ('made' in saved) {
       const version = await api.get('/v1/apps/{id}/versions/{versionId}', { path: { id: app.id, versionId: saved.made.id } });
-      discardUnsaved();
+      unsaved.discard();
+      draft.end();
       invalidate(['app', `app:${app.id}`, 'gate']);
       setSummary('');
       editing.restart(version);
       toast(t('published', { number: version.number }), saved.made.needsConsole.length > 0 ? { detail: saved.made.needsConsole.join(' ') } : {});
+      if (replays && failedRun) {
+        const { runId } = await api.post('/v1/runs/{id}/replay', { path: { id: failedRun.run.id }, body: { version: 'current' } });
+        await navigate(`/w/${ws}/runs/${runId}`);
+      } else {
+        setQuery({ run: null, at: null });
+      }
     } else if ('problem' in saved) {
       const place = locate(saved.problem, source);
       setFailure({ problem: saved.problem, place });
@@ -80,33 +91,51 @@ function Editor({ ws, app, current }: { ws: string; app: App; current: Version |
     setFailure(null);
     editing.setText(tab, text);
   };
-  const place = failure?.place ?? null;
+  // The error of a run is where it was until its code is changed.
+  const place = failure?.place ?? (changes.some(({ path }) => path === failedRun?.place?.tab) ? null : failedRun?.place ?? null);
   const problem = place?.tab === tab ? place : null;
   return (
     <div class="editor">
       {refusal && <Notice><p>{refusal}</p></Notice>}
       {inserted}
+      {draft.notice}
       {editing.base && isDirty && current && current.id !== editing.base.id && <Stale ws={ws} app={app} editing={editing} current={current} />}
       {failure && (place ? <Notice tone="bad"><p>{t('refusedAt', { file: place.tab, line: place.line })} {place.message}</p></Notice> : <ProblemView problem={failure.problem} />)}
+      {place !== null && failure === null && failedRun && <Notice tone="bad" actions={<a class="link" href={`/w/${ws}/runs/${failedRun.run.id}`}>{t('openRun')}</a>}><p>{t('failedAt', { file: place.tab, line: place.line })} {place.message}</p></Notice>}
       <div class="editor-head">
         <FileTabs
           paths={Object.keys(source.files).sort()} shown={tab} changed={new Set(changes.map(({ path }) => path))} faulty={place?.tab ?? null} onChoose={choose}
           edit={refusal === null ? filesEdit(editing, choose) : undefined}
         />
         <div class="editor-actions">
-          {isDirty && <span class="muted" role="status">{t('unsaved', { count: changes.length })}</span>}
-          {isDirty && <Button onClick={() => void discard(editing, firstSource(app))}>{t('discard')}</Button>}
+          {isDirty && <span class="muted" role="status">{t('unsaved', { count: changes.length })}{draft.status !== null && <> · {draft.status}</>}</span>}
+          {isDirty && <Button onClick={() => void discard(editing, firstSource(app), draft.end)}>{t('discard')}</Button>}
           <Button unavailable={refusal} onClick={() => setTrying(!isTrying)}>{isTrying ? t('stopTrying') : t('tryIt')}</Button>
+          {failedRun && <Button icon="replay" unavailable={unavailable ?? missingRight(app, 'can_run')} onClick={() => void publish.run(true)}>{t('saveAndReplay')}</Button>}
           <Button variant="primary" command="apps.save" unavailable={unavailable} onClick={() => void publish.run()}>{t('save')}</Button>
         </div>
       </div>
+      <div class={`editor-columns ${isTrying ? 'is-trying' : ''}`}>
       {tab === MANIFEST
         ? <ManifestEditor ws={ws} value={source.manifest} onChange={refusal === null ? setText : undefined} problem={problem} />
         : <Code key={tab} label={tab} language={languageOf(tab)} value={source.files[tab] ?? ''} onChange={refusal === null ? setText : undefined} problem={problem} height="tall" />}
-      {isTrying && <DraftPanel ws={ws} app={app} editing={editing} />}
+      {isTrying && <DraftPanel key={failedRun?.input.isKnown ? 'known' : 'own'} ws={ws} app={app} editing={editing} input={failedRun?.input.isKnown ? failedRun.input.value : undefined} />}
+      </div>
       {editing.base && <p class="muted editor-base">{t('basedOn', { number: editing.base.number })}</p>}
     </div>
   );
+}
+
+interface KeptCode {
+  readonly source: Source;
+  readonly baseId: string | null;
+  readonly summary: string;
+}
+
+/** Goes on with what this browser kept, from the version that it began from: another one may be the current one by now. */
+async function resume(appId: string, { base, resume: go }: Editing, { source, baseId }: KeptCode): Promise<void> {
+  if (baseId === (base?.id ?? null)) return go(base, source);
+  return go(baseId === null ? null : await api.get('/v1/apps/{id}/versions/{versionId}', { path: { id: appId, versionId: baseId } }), source);
 }
 
 /** Returns the tab that the address names, if there is such a file. */
@@ -138,8 +167,9 @@ function filesEdit(editing: Editing, choose: (tab: string) => void) {
   };
 }
 
-async function discard({ base, replace, restart }: Editing, first: Source): Promise<void> {
+async function discard({ base, replace, restart }: Editing, first: Source, end: () => void): Promise<void> {
   if (!(await confirm({ title: t('discardTitle'), body: <p>{t('discardBody')}</p>, action: t('discard'), tone: 'bad' }))) return;
+  end();
   if (base) restart(base);
   else replace(first);
 }

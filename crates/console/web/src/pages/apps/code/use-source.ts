@@ -24,6 +24,8 @@ export interface Editing {
   replace(source: Source): void;
   /** Begins again from another version, with its source. */
   restart(base: Version): void;
+  /** Goes on with an edit that was begun from a version. */
+  resume(base: Version | null, source: Source): void;
   /** Takes another version as the base, and keeps what was edited. */
   rebase(base: Version): void;
 }
@@ -54,6 +56,10 @@ export function useSource(current: Version | null, first: Source): Editing {
     remove: (path) => setFiles((files) => without(files, path)),
     replace: setSource,
     restart,
+    resume: (from, edited) => {
+      setBase(from);
+      setSource(edited);
+    },
     rebase: setBase,
   };
 }

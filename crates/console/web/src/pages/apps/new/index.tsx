@@ -16,6 +16,9 @@ import { TargetTable, type Target } from './target-table';
 import { t } from './messages';
 import type { ReadFiles } from './read-files';
 
+/** Buildings of the starters. */
+const BUILDINGS: Readonly<Record<Starter, string>> = { scheduled: 'clocktower', rows: 'warehouse', fetch: 'kiosk', both: 'workshop', approval: 'townhall' };
+
 type Begin = 'starter' | 'files' | 'nothing';
 
 export default function NewAppPage({ params: { ws } }: RouteProps<'/w/:ws/apps/new'>) {
@@ -31,7 +34,7 @@ export default function NewAppPage({ params: { ws } }: RouteProps<'/w/:ws/apps/n
 function useForm() {
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
-  const [archetype, setArchetype] = useState<string>('workshop');
+  const [chosen, setChosen] = useState<string | null>(null);
   const [category, setCategory] = useState<Schemas['Category']>('interface');
   const [begin, setBegin] = useState<Begin>('starter');
   const [starter, setStarter] = useState<Starter>('scheduled');
@@ -45,9 +48,11 @@ function useForm() {
     if (given === null) return;
     setName((now) => now || String(given.name ?? ''));
     setDescription((now) => now || String(given.description ?? ''));
-    if (given.archetype) setArchetype(String(given.archetype));
+    if (given.archetype) setChosen(String(given.archetype));
     if (CATEGORIES.includes(given.category)) setCategory(given.category);
   };
+  // The city has to draw something; nobody has to think of it.
+  const archetype = chosen ?? (begin === 'starter' ? BUILDINGS[starter] : 'workshop');
   const files = begin === 'starter' ? starterFiles(starter, target?.table) : (own?.files ?? {});
   /** Where the starter keeps rows; `null` for the others. */
   const keepsRowsIn = begin === 'starter' && starter === 'rows' ? target : null;
@@ -65,13 +70,25 @@ function useForm() {
     name: name.trim(), archetype, category, ...(description.trim() === '' ? {} : { description: description.trim() }),
     ...(begin === 'nothing' ? {} : { files, ...(manifest === null ? {} : { manifest }) }),
   };
-  return { name, setName, description, setDescription, archetype, setArchetype, category, setCategory, begin, setBegin, starter, setStarter, target, setTarget, own, take, setEdited, files, made: manifestText(made), text, body };
+  const entered = { name, description, chosen, category, begin, starter, target, own, edited };
+  const restore = (kept: typeof entered) => {
+    setName(kept.name);
+    setDescription(kept.description);
+    setChosen(kept.chosen);
+    setCategory(kept.category);
+    setBegin(kept.begin);
+    setStarter(kept.starter);
+    setTarget(kept.target);
+    setOwn(kept.own);
+    setEdited(kept.edited);
+  };
+  return { entered, restore, name, setName, description, setDescription, archetype, setArchetype: setChosen, category, setCategory, begin, setBegin, starter, setStarter, target, setTarget, own, take, setEdited, files, made: manifestText(made), text, body };
 }
 
 function Form({ ws }: { ws: string }) {
   const form = useForm();
   const isDirty = form.name !== '' || form.description !== '' || form.own !== null || form.text !== null;
-  useUnsaved(isDirty);
+  useUnsaved(isDirty, { form: 'app', value: form.entered, restore: form.restore });
   const create = useAction(async () => {
     const made = await api.post('/v1/workspaces/{ws}/apps', { path: { ws }, body: form.body });
     discardUnsaved();
@@ -84,6 +101,7 @@ function Form({ ws }: { ws: string }) {
     <form class="new-app" onSubmit={(event) => { event.preventDefault(); if (unavailableReason(form) === null) void create.run(); }}>
       <About form={form} />
       <Begin ws={ws} form={form} problem={place && place.tab !== MANIFEST ? place : null} />
+      <Looks form={form} />
       {form.begin !== 'nothing' && <ManifestPart ws={ws} form={form} problem={place && place.tab === MANIFEST ? place : null} />}
       {create.problem && <ProblemView problem={create.problem} />}
       <div class="new-actions">
@@ -111,17 +129,26 @@ function unavailableReason({ begin, starter, target, own, text, name }: FormStat
 }
 
 function About({ form }: { form: FormState }) {
-  const names: readonly string[] = ARCHETYPES.some((name) => name === form.archetype) ? ARCHETYPES : [...ARCHETYPES, form.archetype];
-  const archetypes = names.map((value) => ({ value, label: archetypeText(value) }));
   return (
     <section class="new-part">
       <TextField label={t('name')} value={form.name} onInput={form.setName} minlength={2} maxlength={60} required autofocus autocomplete="off" />
       <TextArea label={t('description')} hint={t('descriptionHint')} value={form.description} onInput={form.setDescription} maxlength={280} rows={2} />
+    </section>
+  );
+}
+
+/** How the app is drawn and filed, which is chosen by itself. */
+function Looks({ form }: { form: FormState }) {
+  const names: readonly string[] = ARCHETYPES.some((name) => name === form.archetype) ? ARCHETYPES : [...ARCHETYPES, form.archetype];
+  const archetypes = names.map((value) => ({ value, label: archetypeText(value) }));
+  return (
+    <details class="new-part">
+      <summary>{t('looks', { building: archetypeText(form.archetype), category: t(`category_${form.category}`) })}</summary>
       <div class="new-pair">
         <Select label={t('archetype')} hint={t('archetypeHint')} value={form.archetype} onChange={form.setArchetype} options={archetypes} />
         <Select label={t('category')} value={form.category} onChange={form.setCategory} options={CATEGORIES.map((value) => ({ value, label: t(`category_${value}`) }))} />
       </div>
-    </section>
+    </details>
   );
 }
 

@@ -7,6 +7,7 @@ import { hasRole, isReadOnly, toast, useAction, type RouteProps } from '#frame';
 import { Button, Card, confirm, Empty, Loaded, Menu, Notice, objectItems, openDialog, Status, Table, Time } from '#ui';
 import { AppPage, missingRight, type App } from '../app-page';
 import { t } from './messages';
+import { secretPrecondition } from './precondition';
 import { SecretDialog } from './secret-dialog';
 
 type Secret = Schemas['AppSecret'];
@@ -59,7 +60,7 @@ function Row({ app, secret, secrets, onGive }: { app: App; secret: Secret; secre
   const remove = useAction(async () => {
     const question = { title: t('deleteTitle', { name }), body: <p>{t('deleteBody')}</p>, action: t('delete'), tone: 'bad' as const };
     if (!(await confirm(question))) return;
-    await api.delete('/v1/apps/{id}/secrets/{name}', { path: { id: app.id, name } });
+    await api.delete('/v1/apps/{id}/secrets/{name}', { path: { id: app.id, name } }, secretPrecondition(app.id, secret));
     secrets.refresh();
     toast(t('deleted', { name }));
   });

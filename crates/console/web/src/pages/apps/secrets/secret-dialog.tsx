@@ -6,6 +6,7 @@ import type { Schemas } from '#api/types';
 import { useAction } from '#frame';
 import { Button, Checkbox, Dialog, ProblemView, TextArea, TextField } from '#ui';
 import { t } from './messages';
+import { secretPrecondition } from './precondition';
 
 type Secret = Schemas['AppSecret'];
 
@@ -28,7 +29,7 @@ export function SecretDialog({ app, secret, close }: Props) {
     setTried(true);
     if (!NAME.test(name) || value === '') return;
     const body = { value, hosts: hosts.split(/[\s,]+/).filter((host) => host !== ''), clear };
-    close(await api.put('/v1/apps/{id}/secrets/{name}', { path: { id: app, name }, body }));
+    close(await api.put('/v1/apps/{id}/secrets/{name}', { path: { id: app, name }, body }, secret ? secretPrecondition(app, secret) : {}));
   }, { shows: 'inline' });
   const actions = (
     <>

@@ -47,7 +47,11 @@ function useForm(template: Template) {
     ...(values.length > 0 ? { settings: Object.fromEntries(values.filter(([, value]) => value !== null).map(([setting, value]) => [setting.name, value])) } : {}),
   };
   const missing = values.find(([, value]) => value === null)?.[0] ?? null;
+  const entered = { name, project, connections, settings };
+  const [initial] = useState(entered);
   return {
+    isDirty: JSON.stringify({ ...entered, project: null }) !== JSON.stringify({ ...initial, project: null }), entered,
+    restore: (kept: typeof entered) => { setName(kept.name); setProject(kept.project); setConnections(kept.connections); setSettings(kept.settings); },
     name, setName, project, setProject, connections, settings, body, missing,
     setConnection: (of: string, id: string) => setConnections((now) => ({ ...now, [of]: id })),
     setSetting: (of: string, text: string) => setSettings((now) => ({ ...now, [of]: text })),
@@ -68,7 +72,7 @@ function unavailableReason(template: Template, { name, project, connections, mis
 
 function Form({ ws, template }: { ws: string; template: Template }) {
   const form = useForm(template);
-  useUnsaved(form.name !== template.name || Object.keys(form.connections).length > 0);
+  useUnsaved(form.isDirty, { form: 'template', value: form.entered, restore: form.restore });
   const create = useAction(async () => {
     const made = await api.post('/v1/workspaces/{ws}/apps', { path: { ws }, body: form.body });
     discardUnsaved();

@@ -6,7 +6,7 @@ export const t = defineMessages({
     start_schedule: 'on a schedule', start_webhook: 'by webhook', start_form: 'by a form', start_manual: 'by hand', start_request: 'responds at an address',
     name: 'Name', nameFirst: 'Give it a name of at least two characters', choose: 'Choose…', project: 'Project for its rows', projectHint: 'Its tables: {tables}. Missing ones are created.', projectFirst: 'Choose a project first', noProject: 'There is no project to keep rows in that you may change. {link} first.', noProjectLink: 'Create one',
     connectionHint: 'A connection of {connectors}. {link}', connectLink: 'Connect a service', adminConnects: 'Only an admin can let an app use a connection.', missing: 'Still missing: {what}', urlsHint: 'One URL a line.', secretLater: 'Afterwards, an admin gives {name} a value on the page of the app: {label}.',
-    afterwards: 'Afterwards', create: 'Create app', others: 'Other templates', code: 'Its code', created: '{name} was created.', mayNot: 'Only builders and admins create apps', readOnly: 'You look at the workspace as somebody else. Nothing can be changed meanwhile.',
+    afterwards: 'Afterwards', create: 'Create app', others: 'Other templates', code: 'Code', created: '{name} was created.', mayNot: 'Only builders and admins create apps', readOnly: 'You look at the workspace as somebody else. Nothing can be changed meanwhile.',
   },
   ru: {
     title: 'Шаблоны', lead: 'Работающие приложения, с которых можно начать. Их код можно менять.', apps: 'Приложения', search: 'Поиск', none: 'Подходящих шаблонов нет', notFound: 'Такого шаблона нет', showAll: 'Показать все',

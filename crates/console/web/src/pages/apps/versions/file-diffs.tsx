@@ -8,14 +8,18 @@ import { t } from './messages';
 
 /** Without `before`, the files are shown as they are. */
 export function FileDiffs({ before, after }: { before: VersionWithContent | null; after: VersionWithContent }) {
-  const texts = textsOf(sourceOf(after));
+  const deleted = [after, before].find((version) => version?.runnable === false);
+  // Of files that are deleted nobody can say how they differ.
+  const shown = (version: VersionWithContent) => textsOf(sourceOf(deleted ? { ...version, files: {} } : version));
+  const texts = shown(after);
   if (before === null) return <Files texts={texts} />;
-  const originals = textsOf(sourceOf(before));
+  const originals = shown(before);
   const changes = changesBetween(originals, texts);
-  if (changes.length === 0) return <p class="muted">{t('sameFiles')}</p>;
+  if (changes.length === 0) return <p class="muted">{deleted ? t('filesDeleted', { number: deleted.number }) : t('sameFiles')}</p>;
   return (
     <section class="version-files">
       <h2>{t('changedFiles', { count: changes.length })}</h2>
+      {deleted && <p class="muted">{t('filesDeleted', { number: deleted.number })}</p>}
       {changes.map(({ path, change }) => (
         <details key={path} open>
           <summary><code>{path}</code> <span class="muted">{t(`change_${change}`)}</span></summary>

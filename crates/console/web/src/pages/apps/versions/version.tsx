@@ -20,7 +20,8 @@ type Props = RouteProps<'/w/:ws/apps/:id/versions/:number'>;
 export default function VersionPage({ params: { ws, id, number } }: Props) {
   const version = useVersion(id, Number(number));
   const app = useApp(id).data;
-  const refusal = app ? missingRight(app, 'can_edit') : null;
+  const missing = app ? missingRight(app, 'can_edit') : null;
+  const refusal = missing ?? (version.data?.runnable === false ? t('filesDeleted', { number }) : null);
   const at = `/w/${ws}/apps/${id}`;
   const reuse = () => void navigate(`${at}/code?from=${number}`);
   const back = useRollBack(app, version.data, version.refresh);
@@ -62,7 +63,8 @@ function Detail({ ws, app, version }: { ws: string; app: App; version: VersionWi
           ]}
         />
       </div>
-      {missingRight(app, 'can_edit') === null && !version.isCurrent && <p class="muted">{t('reuseHint')} <a class="link" href={`/w/${ws}/apps/${app.id}/code?from=${version.number}`}>{t('reuse')}</a></p>}
+      {!version.runnable && <p class="muted"><b>{t('filesDeleted', { number: version.number })}.</b> {t('filesDeletedBody')}</p>}
+      {missingRight(app, 'can_edit') === null && !version.isCurrent && version.runnable && <p class="muted">{t('reuseHint')} <a class="link" href={`/w/${ws}/apps/${app.id}/code?from=${version.number}`}>{t('reuse')}</a></p>}
       <CompareWith app={app} version={version} compared={compared} />
       {compared === null
         ? <Sides before={null} after={version} />
@@ -93,7 +95,7 @@ function Sides({ before, after }: { before: VersionWithContent | null; after: Ve
     <>
       <div class="version-columns">
         {before && <Card title={t('permissions', { from: before.number, to: after.number })}><div class="card-body"><DifferenceList differences={differences} /></div></Card>}
-        <Card title={t('trust')}><div class="card-body"><TrustReasons version={after} /></div></Card>
+        {after.runnable && <Card title={t('trust')}><div class="card-body"><TrustReasons version={after} /></div></Card>}
       </div>
       <FileDiffs before={before} after={after} />
     </>

@@ -6,15 +6,24 @@ import type { Cell } from './cells';
 
 export type Delimiter = ',' | ';' | '\t';
 
+/** Where a record begins, and whether there is nothing in it: an empty line, or one of delimiters only. */
+export interface Place {
+  readonly line: number;
+  readonly isBlank: boolean;
+}
+
 /** Calls `onRecord` with each record. Returns the line on which quotes are left open, or `null`. */
-export function readDelimited(text: string, delimiter: Delimiter, onRecord: (record: Cell[]) => void): number | null {
+export function readDelimited(text: string, delimiter: Delimiter, onRecord: (record: Cell[], place: Place) => void): number | null {
   let record: Cell[] = [];
+  let isBlank = true;
+  let start = 1;
   let position = 0;
   let line = 1;
   const end = text.length;
   while (position < end) {
     let cell: Cell;
     if (text[position] === '"') {
+      isBlank = false;
       const closing = closingQuote(text, position + 1);
       if (closing < 0) return line;
       const quoted = text.slice(position + 1, closing);
@@ -28,6 +37,7 @@ export function readDelimited(text: string, delimiter: Delimiter, onRecord: (rec
     } else {
       const rest = endOfPlain(text, position, delimiter);
       const plain = text.slice(position, rest);
+      if (plain !== '') isBlank = false;
       cell = plain === '' || plain === 'NULL' ? null : plain;
       position = rest;
     }
@@ -41,8 +51,10 @@ export function readDelimited(text: string, delimiter: Delimiter, onRecord: (rec
     if (text[position] === '\r') position += 1;
     if (text[position] === '\n') position += 1;
     line += 1;
-    onRecord(record);
+    onRecord(record, { line: start, isBlank });
     record = [];
+    isBlank = true;
+    start = line;
   }
   return null;
 }

@@ -4,7 +4,7 @@ import type { Schemas } from '#api/types';
 import type { MenuItems } from '#ui';
 import { toast, toastProblem } from '#frame';
 import { problemOf } from '#api/problem';
-import { viewAs } from '#api/client';
+import { fetchSignedIn, viewAs } from '#api/client';
 import { formatNumber } from '#i18n';
 import { t } from './messages';
 
@@ -20,7 +20,7 @@ export function saveFile(name: string, content: Blob): void {
 export async function download(project: string, table: string, format: 'csv' | 'json'): Promise<void> {
   try {
     const headers = viewAs.peek() === null ? {} : { 'qala-view-as': viewAs.peek() ?? '' };
-    const response = await fetch(`/v1/backend/projects/${project}/tables/${table}/export?format=${format}`, { headers });
+    const response = await fetchSignedIn(`/v1/backend/projects/${project}/tables/${table}/export?format=${format}&bom=true`, { headers });
     if (!response.ok) throw await problemOf(response);
     const [, last, total] = /-(\d+)\/(\d+)$/.exec(response.headers.get('content-range') ?? '') ?? [];
     saveFile(`${table}.${format}`, await response.blob());

@@ -2,7 +2,7 @@
 
 import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Schemas } from '#api/types';
-import { navigate, toast, toastProblem } from '#frame';
+import { isFocusLost, navigate, toast, toastProblem } from '#frame';
 import { formatNumber } from '#i18n';
 import { useVirtualRows } from '#ui';
 import { widthOf, type Arranged } from './columns';
@@ -141,7 +141,7 @@ function useFocusBack(model: GridModel, scroller: { readonly current: HTMLElemen
   const wasEditing = useRef(false);
   const isEditing = model.editing.value !== null;
   useLayoutEffect(() => {
-    const hasNone = document.activeElement === document.body || document.activeElement === null || scroller.current?.contains(document.activeElement);
+    const hasNone = isFocusLost() || scroller.current?.contains(document.activeElement);
     if (wasEditing.current && !isEditing && hasNone) scroller.current?.focus({ preventScroll: true });
     wasEditing.current = isEditing;
   }, [isEditing]);

@@ -25,7 +25,7 @@ function NewRow({ project, table }: { project: Project; table: Table }) {
   const { cells, problems } = readDraft(fields, draft);
   const missing = fields.filter((column) => !column.nullable && !column.system && column.default === undefined && !(column.name in draft));
   const shown = isTried ? { ...Object.fromEntries(missing.map(({ name }) => [name, 'required' as const])), ...problems } : problems;
-  useUnsaved(Object.keys(draft).length > 0);
+  useUnsaved(Object.keys(draft).length > 0, { form: 'new-row', value: draft, restore: setDraft });
   const insert = useAction(async (goesOn: boolean) => {
     setTried(true);
     if (Object.keys(problems).length > 0 || missing.length > 0) return;

@@ -1,15 +1,16 @@
 // The rows of a table.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { taggedAs } from '#api/client';
 import { asProblem } from '#api/problem';
-import { navigate, query, toast, toastProblem, useCommands, useUnsaved, type RouteProps } from '#frame';
+import { isFocusLost, navigate, query, toast, toastProblem, useCommands, useUnsaved, type RouteProps } from '#frame';
 import { Button, CopyCall, Empty, Menu, ProblemView, Progress, Skeleton, confirm } from '#ui';
 import { TablePage, editRefusal, useProject, type Project, type Table } from '../project/frame';
 import { Arranged, shownColumns } from './columns';
-import { Conditions, askFilter, clearConditions } from './conditions';
+import { Conditions, askFilter, clearConditions, setOrder } from './conditions';
 import { countEdits } from './edits';
 import { download, exportItems } from './export';
-import { conditionsOf, queryOf } from './filters';
+import { conditionsOf, orderOf, queryOf } from './filters';
 import { Grid, countText } from './grid';
 import { undo } from './keys';
 import { t } from './messages';
@@ -35,7 +36,7 @@ function Actions({ ws, project, table }: { ws: string; project: Project; table: 
   void query.value;
   return (
     <>
-      <Button icon="down" href={here(ws, project.id, table, '/import')} unavailable={refusal}>{t('import')}</Button>
+      <Button icon="import" href={here(ws, project.id, table, '/import')} unavailable={refusal}>{t('import')}</Button>
       <Menu icon="out" items={exportItems(project, table)}>{t('export')}</Menu>
       <Button variant="primary" icon="plus" command="grid.new" href={here(ws, project.id, table, '/new')} unavailable={refusal}>{t('insertRow')}</Button>
     </>
@@ -68,7 +69,7 @@ function Rows({ ws, project, table }: RowsProps) {
     { id: 'grid.new', label: t('insertRow'), keys: 'n', when: () => mayEdit, run: () => void navigate(here(ws, project.id, table.name, '/new')) },
     { id: 'grid.filter', label: t('filter'), keys: 'f', run: () => void askFilter(table.columns, table.columns[0]?.name ?? 'id') },
     { id: 'grid.refresh', label: t('refresh'), run: () => model.follow() },
-    { id: 'grid.undo', label: t('undo'), keys: 'mod+z', when: () => model.writer.undoable.peek() > 0 && document.activeElement === document.body, run: () => void undo(model) },
+    { id: 'grid.undo', label: t('undo'), keys: 'mod+z', when: () => model.writer.undoable.peek() > 0 && isFocusLost(), run: () => void undo(model) },
     { id: 'grid.delete', label: t('deleteRows'), when: () => mayEdit && model.checked.peek().size > 0, run: remove },
     { id: 'grid.import', label: t('import'), when: () => mayEdit, run: () => void navigate(here(ws, project.id, table.name, '/import')) },
     { id: 'grid.export', label: t('exportCsv'), run: () => void download(project.id, table.name, 'csv') },
@@ -79,6 +80,7 @@ function Rows({ ws, project, table }: RowsProps) {
         <Conditions columns={table.columns} />
         <div class="data-toolbar-end">
           {project.canAdmin && <CallerSwitch project={project} trial={trial} />}
+          <NewestFirst table={table} />
           <ColumnsMenu table={table} arranged={arranged} />
           <CopyCall call={{ method: 'GET', url: text === '' ? rows.url : `${rows.url}?${text}` }} />
         </div>
@@ -97,8 +99,16 @@ function useCount(project: Project, table: Table, model: GridModel, text: string
   useEffect(() => {
     if (!isWhole || count === null || count === table.rowCount) return;
     const tables = project.tables.map((one) => (one.name === table.name ? { ...one, rowCount: count } : one));
-    resource.set({ ...project, tables });
+    resource.set(taggedAs(project, { ...project, tables }));
   }, [count, isWhole]);
+}
+
+/** Rows stand in the order in which they came, so that new ones are on the last page. */
+function NewestFirst({ table }: { table: Table }) {
+  const order = orderOf(query.value);
+  const isNewest = order?.column === 'created_at' && order.isDescending;
+  if (!table.columns.some(({ name }) => name === 'created_at')) return null;
+  return <button type="button" class={`button button-quiet button-small ${isNewest ? 'is-pressed' : ''}`} aria-pressed={isNewest} onClick={() => setOrder(isNewest ? null : { column: 'created_at', isDescending: true })}><span>{t('newestFirst')}</span></button>;
 }
 
 function ColumnsMenu({ table, arranged }: { table: Table; arranged: Arranged }) {

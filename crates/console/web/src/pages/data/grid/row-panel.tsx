@@ -58,7 +58,7 @@ function EditRow({ project, table, rows, row, topic, refresh }: EditProps) {
   const changed = Object.keys(cells).filter((name) => !isSame(fields.find((field) => field.name === name)?.type ?? 'text', cells[name] ?? null, base[name] ?? null));
   const isDirty = changed.length > 0 || Object.keys(problems).length > 0;
   const conflicts = changed.filter((name) => row.cells[name] !== base[name]);
-  useUnsaved(isDirty);
+  useUnsaved(isDirty, { form: 'row', value: { base, draft }, restore: (kept) => { setBase(kept.base); setDraft(kept.draft); } });
   useEffect(() => { if (!isDirty) setBase(row.cells); }, [row]);
   const save = useAction(async () => {
     const fresh = await rows.fresh(row.id);

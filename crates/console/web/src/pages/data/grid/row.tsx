@@ -2,7 +2,7 @@
 
 import { Component } from 'preact';
 import { formatNumber } from '#i18n';
-import { Icon } from '#ui';
+import { Icon, ProblemText } from '#ui';
 import { CellEditor } from './cell-editor';
 import type { Cell, Column, ColumnType, Row } from './cells';
 import type { Edit, RowEdits } from './edits';
@@ -103,8 +103,8 @@ function Note({ edit, model, id, column }: { edit: Edit; model: GridModel; id: s
       )}
       {edit.state === 'refused' && (
         <>
-          <p>{edit.problem?.code === 'row_gone' ? t('rowGone') : edit.problem?.message}</p>
-          {edit.problem?.hint && <small>{edit.problem.hint}</small>}
+          <p>{edit.problem?.code === 'row_gone' ? t('rowGone') : <ProblemText text={edit.problem?.message ?? ''} />}</p>
+          {edit.problem?.hint && <small><ProblemText text={edit.problem.hint} /></small>}
           <small>{t('refusedKeys')}</small>
         </>
       )}

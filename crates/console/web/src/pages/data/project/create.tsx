@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate } from '#api/resource';
-import { hasRole, isReadOnly, navigate, useAction, type RouteProps } from '#frame';
+import { discardUnsaved, hasRole, isReadOnly, navigate, useAction, useUnsaved, type RouteProps } from '#frame';
 import { Button, CopyCall, Panel, ProblemView, TextArea, TextField } from '#ui';
 import { t } from '../messages';
 
@@ -13,8 +13,10 @@ export default function NewProject({ params: { ws } }: RouteProps<'/w/:ws/data/n
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
   const body = { name: name.trim(), ...(description.trim() === '' ? {} : { description: description.trim() }) };
+  useUnsaved(name !== '' || description !== '', { form: 'project', value: { name, description }, restore: (kept) => { setName(kept.name); setDescription(kept.description); } });
   const create = useAction(async () => {
     const project = await api.post('/v1/workspaces/{ws}/backend/projects', { path: { ws }, body });
+    discardUnsaved();
     invalidate(['project']);
     await navigate(`/w/${ws}/data/${project.id}`);
   }, { shows: 'inline' });

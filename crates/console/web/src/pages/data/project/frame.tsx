@@ -1,6 +1,7 @@
 // What every page of a project has: its tables and parts on the left, the page beside them.
 
 import type { ComponentChildren } from 'preact';
+import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useResource, type Resource } from '#api/resource';
 import type { Schemas } from '#api/types';
@@ -35,6 +36,28 @@ export function projectPath(ws: string, project: string): string {
   return `/w/${ws}/data/${project}`;
 }
 
+const STORED = 'qala.data.side';
+
+function storedHidden(): boolean {
+  try {
+    return localStorage.getItem(STORED) === 'hidden';
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the tables and parts are hidden, so that a grid has the whole width. */
+const isSideHidden = signal(storedHidden());
+
+function toggleSide(): void {
+  isSideHidden.value = !isSideHidden.peek();
+  try {
+    localStorage.setItem(STORED, isSideHidden.peek() ? 'hidden' : 'shown');
+  } catch {
+    // The choice then lasts as long as the page.
+  }
+}
+
 interface ProjectPageProps {
   readonly ws: string;
   readonly id: string;
@@ -58,7 +81,7 @@ export function ProjectPage({ ws, id, title, lead, aside, actions, tabs, childre
     >
       <Loaded resource={project}>
         {(loaded) => (
-          <div class="data-columns">
+          <div class={`data-columns ${tabs && isSideHidden.value ? 'is-alone' : ''}`}>
             <Side ws={ws} project={loaded} />
             <div class="data-main">
               {tabs && <TableTabs tabs={tabs} label={title ?? loaded.name} />}
@@ -74,6 +97,7 @@ export function ProjectPage({ ws, id, title, lead, aside, actions, tabs, childre
 function TableTabs({ tabs, label }: { tabs: readonly Tab[]; label: string }) {
   return (
     <nav class="tabs data-tabs" aria-label={label}>
+      <span class="data-side-toggle"><Button size="small" variant="plain" icon="panel" label={isSideHidden.value ? t('showTables') : t('hideTables')} onClick={toggleSide} /></span>
       {tabs.map(({ href, label: text, count }) => (
         <a key={href} href={href} aria-current={isAt(href) ? 'page' : undefined}>{text}{count !== undefined && <span class="count">{formatNumber(count)}</span>}</a>
       ))}

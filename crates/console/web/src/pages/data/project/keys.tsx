@@ -1,7 +1,8 @@
 // The keys of a project.
 
 import { useList } from '#api/list';
-import { api } from '#api/client';
+import { api, urlOf, type CallOptions } from '#api/client';
+import { ofItem } from '#api/listed';
 import type { Schemas } from '#api/types';
 import { query, setQuery, toast, useAction, type RouteProps } from '#frame';
 import { Badge, Button, CopyCall, Empty, List, Notice, Segments, Status, Time, confirm, type Column } from '#ui';
@@ -24,7 +25,7 @@ function KeyList({ ws, project }: Place) {
   const shown = { ...list, items: list.items.filter(({ revokedAt }) => (revokedAt !== null) === showsRevoked) };
   const revoke = useAction(async (key: Key) => {
     if (!(await confirm({ title: t('revokeTitle', { name: key.name }), body: t('revokeBody'), action: t('revoke'), tone: 'bad', typed: key.name }))) return;
-    await api.delete('/v1/backend/projects/{projectId}/keys/{keyId}', { path: { projectId: project.id, keyId: key.id } });
+    await api.delete('/v1/backend/projects/{projectId}/keys/{keyId}', { path: { projectId: project.id, keyId: key.id } }, keyPrecondition(project.id, key));
     list.refresh();
     toast(t('revoked', { name: key.name }));
   });
@@ -40,6 +41,12 @@ function KeyList({ ws, project }: Place) {
       />
     </>
   );
+}
+
+/** Returns the options of a change of the key that the person has seen. */
+function keyPrecondition(projectId: string, key: Key): CallOptions {
+  const url = urlOf('/v1/backend/projects/{projectId}/keys', { path: { projectId } });
+  return ofItem<readonly Key[]>(key, url, (keys) => keys.find(({ id }) => id === key.id));
 }
 
 function columns(project: Project, refusal: string | null, showsRevoked: boolean, revoke: (key: Key) => void): readonly Column<Key>[] {

@@ -37,7 +37,7 @@ function Content({ ws, project }: Place) {
       {project.description !== '' && <p class="page-lead">{project.description}</p>}
       <Facts
         facts={[
-          [t('rows'), project.rowCount == null ? '–' : formatNumber(project.rowCount)],
+          [t('rows'), project.rowCountAt === null ? '–' : formatNumber(project.rowCount)],
           [t('keys'), formatNumber(project.keyCount)],
           [t('perMinute'), formatNumber(project.requestsPerMin, { maximumFractionDigits: 1 })],
           [t('created'), <Time at={project.createdAt} />],

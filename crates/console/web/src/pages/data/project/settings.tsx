@@ -2,10 +2,10 @@
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { api, urlOf } from '#api/client';
+import { api, urlOf, type CallOptions } from '#api/client';
 import { invalidate } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { discardUnsaved, navigate, toast, useAction, useSeen, useUnsaved, type RouteProps } from '#frame';
+import { navigate, toast, useAction, useSeen, useUnsaved, type RouteProps } from '#frame';
 import { Button, Card, Checkbox, CopyCall, Notice, ObjectMenu, ProblemView, TextArea, TextField, confirm } from '#ui';
 import { t } from '../messages';
 import { ProjectPage, adminRefusal, type Place, type Project } from './frame';
@@ -31,16 +31,21 @@ export default function Settings({ params: { ws, project } }: RouteProps<'/w/:ws
 }
 
 /** Sends a change of the settings, and shows what they are then. */
-export async function changeSettings(project: Project, body: Change): Promise<void> {
+export async function changeSettings(project: Project, body: Change, options: CallOptions): Promise<Project> {
   const path = { projectId: project.id };
-  await api.patch('/v1/backend/projects/{projectId}/settings', { path, body }, { changes: urlOf('/v1/backend/projects/{projectId}', { path }) });
-  discardUnsaved();
+  const changed = await api.patch('/v1/backend/projects/{projectId}/settings', { path, body }, { changes: urlOf('/v1/backend/projects/{projectId}', { path }), ...options });
   invalidate([`project:${project.id}`]);
   toast(t('settingsSaved'));
+  return changed;
 }
 
-interface FormProps {
+interface FormProps<D> {
   readonly title: string;
+  /** Tells the cards apart, each of which is saved by itself. */
+  readonly form: string;
+  /** What the person has entered. */
+  readonly draft: D;
+  readonly onDraft: (draft: D) => void;
   readonly project: Project;
   readonly isDirty: boolean;
   readonly invalid?: string | null;
@@ -48,19 +53,23 @@ interface FormProps {
   readonly saved: unknown;
   /** What is sent. */
   readonly body: Change;
-  readonly reset: () => void;
-  readonly save: () => Promise<unknown>;
+  /** The draft without an entry. */
+  readonly empty: D;
+  /** Saves what was entered; resolves to whether it did. */
+  readonly save: (options: CallOptions) => Promise<boolean>;
   readonly children: ComponentChildren;
 }
 
 /** A card that is saved by itself. */
-export function SettingsForm({ title, project, isDirty, invalid = null, saved, body, reset, save, children }: FormProps) {
-  const seen = useSeen(saved, isDirty);
+export function SettingsForm<D>({ title, form, project, draft, onDraft, empty, isDirty, invalid = null, saved, body, save, children }: FormProps<D>) {
+  const seen = useSeen(saved, isDirty, project);
+  const unsaved = useUnsaved(isDirty, { form, value: draft, restore: onDraft, seen });
   const saving = useAction(async () => {
-    if (await seen.mayOverwrite(body, reset)) await save();
+    if (!(await seen.mayOverwrite(body, () => onDraft(empty))) || !(await save(seen.precondition()))) return;
+    unsaved.discard();
+    onDraft(empty);
   }, { shows: 'inline' });
   const refusal = adminRefusal(project);
-  useUnsaved(isDirty);
   const unavailable = refusal ?? (isDirty ? invalid : t('nothingChanged'));
   return (
     <Card title={title}>
@@ -89,12 +98,12 @@ function Limits({ project }: { project: Project }) {
   };
   const error = (name: Limit) => (isValid(name) ? null : t('range', { from: RANGES[name][0], to: RANGES[name][1] }));
   const body = Object.fromEntries(changed.map((name) => [name, Number(draft[name])]));
-  const save = async () => {
-    await changeSettings(project, body);
-    setDraft({});
+  const save = async (options: CallOptions) => {
+    await changeSettings(project, body, options);
+    return true;
   };
   return (
-    <SettingsForm title={t('limits')} project={project} isDirty={changed.length > 0} invalid={LIMITS.map(error).find((text) => text !== null) ?? null} saved={Object.fromEntries(LIMITS.map((name) => [name, now[name]]))} body={body} reset={() => setDraft({})} save={save}>
+    <SettingsForm title={t('limits')} form="limits" draft={draft} onDraft={setDraft} empty={{}} project={project} isDirty={changed.length > 0} invalid={LIMITS.map(error).find((text) => text !== null) ?? null} saved={Object.fromEntries(LIMITS.map((name) => [name, now[name]]))} body={body} save={save}>
       {LIMITS.map((name) => (
         <TextField key={name} label={t(`limit_${name}`)} hint={t(`limitHint_${name}`)} type="number" min={RANGES[name][0]} max={RANGES[name][1]} value={draft[name] ?? String(now[name])} onInput={(value) => setDraft({ ...draft, [name]: value })} error={error(name)} readonly={isReadOnly} />
       ))}
@@ -113,12 +122,12 @@ function Origins({ project }: { project: Project }) {
   const wrong = origins.find((origin) => !/^https?:\/\/[^/\s]+$/.test(origin));
   const error = wrong !== undefined ? t('originWrong', { origin: wrong }) : origins.length > MAX_ORIGINS ? t('originsMany', { count: MAX_ORIGINS }) : null;
   const body = { allowedOrigins: origins };
-  const save = async () => {
-    await changeSettings(project, body);
-    setDraft(null);
+  const save = async (options: CallOptions) => {
+    await changeSettings(project, body, options);
+    return true;
   };
   return (
-    <SettingsForm title={t('origins')} project={project} isDirty={origins.join() !== now.join()} invalid={error} saved={{ allowedOrigins: now }} body={body} reset={() => setDraft(null)} save={save}>
+    <SettingsForm title={t('origins')} form="origins" draft={draft} onDraft={setDraft} empty={null} project={project} isDirty={origins.join() !== now.join()} invalid={error} saved={{ allowedOrigins: now }} body={body} save={save}>
       <TextArea label={t('originsLabel')} hint={t('originsHint')} value={text} onInput={setDraft} error={error} placeholder="https://shop.example.com" spellcheck={false} readonly={adminRefusal(project) !== null} />
     </SettingsForm>
   );
@@ -131,16 +140,16 @@ function PublicTables({ project }: { project: Project }) {
   const opened = chosen.filter((name) => !now.includes(name));
   const body = { publicReadTables: [...chosen], confirmPublicRead: opened };
   const isDirty = [...chosen].sort().join() !== [...now].sort().join();
-  const save = async () => {
+  const save = async (options: CallOptions) => {
     for (const name of opened) {
-      if (!(await confirm({ title: t('publicTitle', { name }), body: t('publicBody'), action: t('makePublic'), tone: 'bad', typed: name }))) return;
+      if (!(await confirm({ title: t('publicTitle', { name }), body: t('publicBody'), action: t('makePublic'), tone: 'bad', typed: name }))) return false;
     }
-    await changeSettings(project, body);
-    setDraft(null);
+    await changeSettings(project, body, options);
+    return true;
   };
   if (project.tables.length === 0) return null;
   return (
-    <SettingsForm title={t('publicTables')} project={project} isDirty={isDirty} saved={{ publicReadTables: now }} body={body} reset={() => setDraft(null)} save={save}>
+    <SettingsForm title={t('publicTables')} form="public" draft={draft} onDraft={setDraft} empty={null} project={project} isDirty={isDirty} saved={{ publicReadTables: now }} body={body} save={save}>
       <p class="muted">{t('publicTablesLead')}</p>
       {project.tables.map(({ name }) => (
         <Checkbox key={name} label={name} checked={chosen.includes(name)} disabled={adminRefusal(project) !== null} onChange={(isOn) => setDraft(isOn ? [...chosen, name] : chosen.filter((other) => other !== name))} />

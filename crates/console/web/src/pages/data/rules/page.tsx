@@ -7,6 +7,7 @@ import type { Schemas } from '#api/types';
 import { discardUnsaved, query, setQuery, toast, useAction, useCommands, useSeen, useUnsaved, type RouteProps } from '#frame';
 import { Button, CopyCall, Empty, JsonEditor, Notice, ProblemView, Segments, TextArea, confirm, parseJson } from '#ui';
 import { TablePage, adminRefusal, type Project, type Table } from '../project/frame';
+import { tablePrecondition } from '../project/precondition';
 import { t } from './messages';
 import { RuleLine } from './rule-line';
 import { MAX_RULES, isSameRule, newRule, opensToAnyone, type Rule } from './rule';
@@ -48,13 +49,13 @@ function Policy({ project, table, verdict }: { project: Project; table: Table; v
   const isDirty = draft !== null && (draft.form === 'menus' ? draft.rules.length !== saved.length || draft.rules.some((rule, index) => { const old = saved[index]; return !old || !isSameRule(rule, old); }) : draft.text !== (draft.form === 'sentences' ? sentencesOf(saved) : jsonOf(saved)));
   const parsed = form === 'json' ? parseJson(text) : null;
   const body = form === 'menus' ? { rules: rules.map(plain) } : form === 'sentences' ? { sentences: text.split('\n').map((line) => line.trim()).filter((line) => line !== '') } : { rules: (parsed && 'value' in parsed ? parsed.value : []) as Rule[] };
-  useUnsaved(isDirty);
-  const seen = useSeen({ rules: saved.map(plain), sentences: sentencesOf(saved).split('\n') }, isDirty);
+  const seen = useSeen({ rules: saved.map(plain), sentences: sentencesOf(saved).split('\n') }, isDirty, table);
+  useUnsaved(isDirty, { form: 'rules', value: draft, restore: setDraft, seen });
   const save = useAction(async () => {
     if (!(await seen.mayOverwrite(body, () => setDraft(null)))) return;
     const opened = form === 'sentences' ? [] : opensToAnyone(saved, body.rules as readonly Rule[]);
     if (opened.length > 0 && !(await confirm({ title: t('opensTitle'), body: t('opensBody'), action: t('save'), tone: 'bad', typed: table.name }))) return;
-    await api.put('/v1/backend/projects/{projectId}/tables/{table}/policy', { path: { projectId: project.id, table: table.name }, body });
+    await api.put('/v1/backend/projects/{projectId}/tables/{table}/policy', { path: { projectId: project.id, table: table.name }, body }, tablePrecondition(project, table, seen.precondition().ifMatch));
     setDraft(null);
     discardUnsaved();
     invalidate(['policy', `project:${project.id}`]);

@@ -1,13 +1,21 @@
 // A new table, in the panel over the project.
 
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate } from '#api/resource';
-import { navigate, useAction, useUnsaved, discardUnsaved, type RouteProps } from '#frame';
+import { navigate, toast, useAction, useUnsaved, discardUnsaved, type RouteProps } from '#frame';
 import { Button, Checkbox, CopyCall, Loaded, Notice, Panel, ProblemView, TextField } from '#ui';
 import { editRefusal, projectPath, useProject, type Project } from '../project/frame';
 import { t } from '../messages';
+import type { Column } from '../grid/cells';
 import { ColumnFields, EMPTY_COLUMN, readColumn, type ColumnDraft } from './column-fields';
+import { columnsOf, tableNameOf } from './columns-of-file';
+import type { Encoding } from './encoding';
+import { EncodingChoice, Picker } from './file-picker';
+import { readFile, type Picked } from './import-file';
+import { toCsv, type Mapping, type Sheet } from './import-plan';
+import { importRows } from './import-request';
+import { readNumbers } from './numbers';
 import { tableNameProblem } from './names';
 
 export default function NewTablePanel({ params: { ws, project: id } }: RouteProps<'/w/:ws/data/:project/-/new-table'>) {
@@ -17,11 +25,39 @@ export default function NewTablePanel({ params: { ws, project: id } }: RouteProp
 
 const MAX_COLUMNS = 64;
 
+/** A file that the table is made for: each of its columns has one among the fields, or none. */
+interface Source {
+  readonly picked: Picked;
+  readonly sheet: Sheet | null;
+  /** Field of each column of the file. */
+  readonly fields: readonly (number | null)[];
+}
+
+/** Returns the rows of a file as CSV with the names that the columns have by now. */
+function rowsOf({ sheet, fields }: Source & { sheet: Sheet }, columns: readonly ColumnDraft[]): Blob {
+  const mapping: Mapping = fields.map((field) => (field === null ? null : columns[field]?.name || null));
+  const types = new Map<string, Column>(columns.map(({ name, type, nullable }) => [name, { name, type, nullable, system: false }]));
+  return new Blob([toCsv(readNumbers(sheet, mapping, types).sheet, mapping, types, new Set())]);
+}
+
 function NewTable({ ws, project }: { ws: string; project: Project }) {
   const [name, setName] = useState('');
   const [columns, setColumns] = useState<readonly ColumnDraft[]>([EMPTY_COLUMN]);
   const [isPublic, setPublic] = useState(false);
   const [typed, setTyped] = useState('');
+  const [source, setSource] = useState<Source | null>(null);
+  const [created, setCreated] = useState<string | null>(null);
+  const abort = useRef<AbortController | null>(null);
+  useEffect(() => () => abort.current?.abort(), []);
+  const take = useAction(async (file: File, encoding: Encoding | null = null) => {
+    const picked = await readFile(file, encoding);
+    const found = picked.sheet === null ? [] : columnsOf(picked.sheet);
+    const drafts = found.filter((draft) => draft !== null).slice(0, MAX_COLUMNS);
+    setSource({ picked, sheet: picked.sheet, fields: found.map((draft) => { const at = draft === null ? -1 : drafts.indexOf(draft); return at < 0 ? null : at; }) });
+    if (drafts.length === 0) return;
+    setColumns(drafts);
+    setName((typed) => typed || tableNameOf(file.name));
+  }, { shows: 'inline' });
   const used = columns.filter((column) => column.name !== '');
   const read = used.map((column) => readColumn(column, used));
   const nameProblem = tableNameProblem(name, project.tables.map((table) => table.name));
@@ -29,20 +65,50 @@ function NewTable({ ws, project }: { ws: string; project: Project }) {
     name, columns: read.flatMap((one) => ('column' in one ? [one.column] : [])),
     ...(isPublic ? { publicRead: true, confirmPublic: typed } : {}),
   };
-  useUnsaved(name !== '' || used.length > 0);
+  useUnsaved(name !== '' || used.length > 0, { form: 'table', value: { name, columns, isPublic }, restore: (kept) => { setName(kept.name); setColumns(kept.columns); setPublic(kept.isPublic); } });
+  const isChosen = source !== null && source.picked.encoding !== null && source.picked.encoding.chosen === null;
+  const sheet = source?.sheet ?? null;
+  const fill = useAction(async () => {
+    if (source === null || sheet === null) return;
+    abort.current = new AbortController();
+    const { imported } = await importRows(`/v1/backend/projects/${project.id}/tables/${name}/import`, 'csv', rowsOf({ ...source, sheet }, columns), () => undefined, abort.current.signal);
+    invalidate([`project:${project.id}`, `rows:${project.id}/${name}`]);
+    toast(t('imported', { count: imported }));
+    await navigate(`${projectPath(ws, project.id)}/${name}`);
+  }, { shows: 'inline' });
   const create = useAction(async () => {
     await api.post('/v1/backend/projects/{projectId}/tables', { path: { projectId: project.id }, body });
     discardUnsaved();
     invalidate([`project:${project.id}`]);
-    await navigate(`${projectPath(ws, project.id)}/${name}`);
+    if (sheet === null || sheet.records.length === 0) return navigate(`${projectPath(ws, project.id)}/${name}`);
+    setCreated(name);
+    return fill.run();
   }, { shows: 'inline' });
-  const incomplete = name === '' ? t('nameFirst') : nameProblem !== null ? t(`name_${nameProblem}`) : read.some((one) => 'problem' in one) ? t('fixFirst') : isPublic && typed !== name ? t('typeNameFirst') : null;
+  const incomplete = name === '' ? t('nameFirst') : nameProblem !== null ? t(`name_${nameProblem}`) : isChosen ? t('encodingFirst') : read.some((one) => 'problem' in one) ? t('fixFirst') : isPublic && typed !== name ? t('typeNameFirst') : null;
   const unavailable = editRefusal(project) ?? incomplete;
-  const change = (index: number, next: ColumnDraft | null) => setColumns(next === null ? columns.toSpliced(index, 1) : columns.with(index, next));
+  const change = (index: number, next: ColumnDraft | null) => {
+    setColumns(next === null ? columns.toSpliced(index, 1) : columns.with(index, next));
+    if (next === null && source !== null) setSource({ ...source, fields: source.fields.map((field) => (field === null || field === index ? null : field > index ? field - 1 : field)) });
+  };
+  if (created !== null) {
+    return (
+      <Panel title={t('newTable')} size="wide" actions={<Button variant="primary" href={`${projectPath(ws, project.id)}/${created}`}>{t('toTable')}</Button>}>
+        {fill.problem ? <><p>{t('importStopped')}</p><ProblemView problem={fill.problem} onRetry={() => void fill.run()} /></> : <p role="status">{t('stepWritten')}</p>}
+      </Panel>
+    );
+  }
   return (
-    <Panel title={t('newTable')} size="wide" actions={<><CopyCall call={{ method: 'POST', url: `/v1/backend/projects/${project.id}/tables`, body }} /><Button type="submit" form="data-new-table" variant="primary" busy={create.busy} unavailable={unavailable}>{t('createTable')}</Button></>}>
+    <Panel title={t('newTable')} size="wide" actions={<><CopyCall call={{ method: 'POST', url: `/v1/backend/projects/${project.id}/tables`, body }} /><Button type="submit" form="data-new-table" variant="primary" busy={create.busy} unavailable={unavailable}>{sheet === null || sheet.records.length === 0 ? t('createTable') : t('createAndImport', { count: sheet.records.length })}</Button></>}>
       <form id="data-new-table" class="data-form" onSubmit={(event) => { event.preventDefault(); if (unavailable === null) void create.run(); }}>
         <TextField label={t('tableName')} hint={t('nameHint')} value={name} onInput={setName} error={name !== '' && nameProblem !== null ? t(`name_${nameProblem}`) : null} required maxlength={48} autofocus autocomplete="off" spellcheck={false} />
+        <details class="data-from-file" open={source !== null}>
+          <summary>{t('fromFile')}</summary>
+          <p class="muted">{t('fromFileHint')}</p>
+          <Picker picked={source?.picked ?? null} busy={take.busy} onPick={(file) => void take.run(file)} />
+          {take.problem && <ProblemView problem={take.problem} />}
+          {source?.picked.encoding && <EncodingChoice guessed={source.picked.encoding} busy={take.busy} onChoose={(encoding) => void take.run(source.picked.file, encoding)} />}
+          {source !== null && sheet === null && <Notice tone="warn">{t('noSheet')}</Notice>}
+        </details>
         <fieldset class="data-columns-edit">
           <legend>{t('columns')}</legend>
           <p class="muted">{t('systemColumns')}</p>

@@ -6,20 +6,53 @@ import { toDelimited } from '../grid/delimited';
 export interface Sheet {
   readonly headers: readonly string[];
   readonly records: readonly (readonly Cell[])[];
+  /** Line of the file on which each record begins. */
+  readonly lines: readonly number[];
+  /** Lines that were left out because nothing is on them. */
+  readonly blankLines: number;
+  /** Columns that were left out because they have neither a name nor a value. */
+  readonly blankColumns: number;
+}
+
+/** A record of a file, and where it begins. */
+export interface Placed {
+  readonly cells: readonly Cell[];
+  readonly line: number;
+}
+
+/** Makes a sheet of the records of a file. Columns without a name and a value, as spreadsheets leave them, are left out. */
+export function sheetOf([head, ...rows]: readonly Placed[], blankLines: number): Sheet | null {
+  if (!head) return null;
+  const names = head.cells.map((cell) => cell?.trim() ?? '');
+  const isUsed = names.map((name, index) => name !== '' || rows.some(({ cells }) => cells[index] != null));
+  const width = isUsed.findLastIndex((used) => used) + 1;
+  const within = (cells: readonly Cell[]) => {
+    // Delimiters after the last column are no cells.
+    const end = Math.max(width, cells.findLastIndex((cell) => cell !== null) + 1);
+    return (cells.length > end ? cells.slice(0, end) : cells).filter((_, index) => isUsed[index] ?? true);
+  };
+  return {
+    headers: head.cells.filter((_, index) => isUsed[index]).map((header) => header ?? ''),
+    records: rows.map(({ cells }) => within(cells)), lines: rows.map(({ line }) => line), blankLines,
+    blankColumns: isUsed.filter((used) => !used).length,
+  };
 }
 
 /** Column of the table for each column of the file; `null` leaves it out. */
 export type Mapping = readonly (string | null)[];
 
 export interface RefusedRow {
-  /** Number of the row in the file, without the header: from 1. */
-  readonly row: number;
+  /** Index of the row among the records. */
+  readonly index: number;
+  /** Line of the file on which it begins. */
+  readonly line: number;
   readonly column: string;
   readonly text: string;
   readonly problem: CellProblem | 'width';
 }
 
-function plain(name: string): string {
+/** Returns a name as the server takes it: lower case, and underscores for the rest. */
+export function plainName(name: string): string {
   return name.trim().toLowerCase().replace(/[^a-z0-9]+/g, '_').replace(/^_+|_+$/g, '');
 }
 
@@ -28,11 +61,18 @@ export function fillable<C extends Column>(columns: readonly C[]): C[] {
   return columns.filter(({ name, system }) => !system || name === 'id');
 }
 
-/** Maps columns of the same name, whatever its case, and no column twice. */
+/** Returns the letters and digits of a name: `E-mail` and `email` are one. */
+function letters(name: string): string {
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** Maps columns of the same name, whatever its case and signs, and no column twice. */
 export function guessMapping(headers: readonly string[], columns: readonly Column[]): Mapping {
   const free = new Set(fillable(columns).map(({ name }) => name));
+  // A name that is the same to the letter is no other column's.
+  const exact = new Set(headers.filter((header) => free.has(header)));
   return headers.map((header) => {
-    const name = [header, plain(header)].find((one) => free.has(one));
+    const name = [header, plainName(header)].find((one) => free.has(one)) ?? [...free].find((one) => !exact.has(one) && letters(one) === letters(header) && letters(header) !== '');
     if (name === undefined) return null;
     free.delete(name);
     return name;
@@ -51,13 +91,15 @@ export function unfilled(mapping: Mapping, columns: readonly (Column & { readonl
 }
 
 /** Returns why a row does not fit, or `null` if it does. */
-export function checkRecord(record: readonly Cell[], index: number, width: number, mapping: Mapping, columns: ReadonlyMap<string, Column>): RefusedRow | null {
-  if (record.length !== width) return { row: index + 1, column: '', text: String(record.length), problem: 'width' };
+export function checkRecord({ headers, records, lines }: Sheet, index: number, mapping: Mapping, columns: ReadonlyMap<string, Column>): RefusedRow | null {
+  const record = records[index] ?? [];
+  const place = { index, line: lines[index] ?? 0 };
+  if (record.length !== headers.length) return { ...place, column: '', text: String(record.length), problem: 'width' };
   for (const [position, name] of mapping.entries()) {
     const column = name === null ? undefined : columns.get(name);
     if (!column || column.name === 'id') continue;
     const parsed = parseCell(column, record[position] ?? null);
-    if ('problem' in parsed) return { row: index + 1, column: column.name, text: record[position] ?? '', problem: parsed.problem };
+    if ('problem' in parsed) return { ...place, column: column.name, text: record[position] ?? '', problem: parsed.problem };
   }
   return null;
 }

@@ -1,5 +1,6 @@
 // Sending a file to a table, with the progress that the server reports.
 
+import { fetchSignedIn } from '#api/client';
 import { OFFLINE, Problem, problemOf } from '#api/problem';
 
 export type FileKind = 'csv' | 'json' | 'ndjson';
@@ -23,7 +24,7 @@ type Line = Partial<Record<'checked' | 'written' | 'imported' | 'rows', number>>
 
 /** Sends the file. Rejects with the problem of the first row that does not fit; then nothing was written. */
 export async function importRows(url: string, kind: FileKind, body: Blob, onProgress: (progress: ImportProgress) => void, signal: AbortSignal): Promise<ImportResult> {
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': MEDIA_TYPES[kind], accept: 'application/x-ndjson' }, body, signal })
+  const response = await fetchSignedIn(url, { method: 'POST', headers: { 'content-type': MEDIA_TYPES[kind], accept: 'application/x-ndjson' }, body, signal })
     .catch((error: unknown) => { throw signal.aborted ? error : new Problem(0, OFFLINE, 'The server was not reached.'); });
   if (!response.ok || response.body === null) throw await problemOf(response);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -3,14 +3,17 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { invalidate } from '#api/resource';
 import { closePanel, discardUnsaved, toast, useAction, useUnsaved, type RouteProps } from '#frame';
-import { formatBytes, formatNumber } from '#i18n';
+import { formatList, formatNumber } from '#i18n';
 import { Button, Checkbox, Loaded, Notice, Panel, ProblemView, Table as FewRows } from '#ui';
 import { t as grid } from '../grid/messages';
 import { t } from '../messages';
 import { editRefusal, useProject, type Project, type Table } from '../project/frame';
 import { checkRecord, fillable, guessMapping, mappedTwice, toCsv, unfilled, type Mapping, type RefusedRow, type Sheet } from './import-plan';
 import { importRows, type ImportProgress } from './import-request';
+import type { Encoding } from './encoding';
+import { EncodingChoice, Picker } from './file-picker';
 import { readFile, type Picked } from './import-file';
+import { readNumbers } from './numbers';
 
 export default function ImportPanel({ params: { project: id, table: name } }: RouteProps<'/w/:ws/data/:project/:table/import'>) {
   const project = useProject(id);
@@ -27,17 +30,19 @@ function Import({ project, table }: { project: Project; table: Table }) {
   const [progress, setProgress] = useState<ImportProgress | null>(null);
   const abort = useRef<AbortController | null>(null);
   const columns = useMemo(() => new Map(fillable(table.columns).map((column) => [column.name, column])), [table]);
-  const sheet = picked?.sheet ?? null;
+  const written = picked?.sheet ?? null;
+  const numbers = useMemo(() => (written ? readNumbers(written, mapping, columns) : null), [written, mapping, columns]);
+  const sheet = numbers?.sheet ?? null;
   const checked = useMemo(() => (sheet ? checkAll(sheet, mapping, columns) : null), [sheet, mapping, columns]);
   useUnsaved(picked !== null);
   useEffect(() => () => abort.current?.abort(), []);
-  const read = useAction(async (file: File) => {
-    const next = await readFile(file);
+  const read = useAction(async (file: File, encoding: Encoding | null = null) => {
+    const next = await readFile(file, encoding);
     setPicked(next);
     setMapping(next.sheet ? guessMapping(next.sheet.headers, table.columns) : []);
     setLeavesOut(false);
   }, { shows: 'inline' });
-  const left = useMemo(() => new Set(leavesOut ? checked?.refused.map(({ row }) => row - 1) : []), [leavesOut, checked]);
+  const left = useMemo(() => new Set(leavesOut ? checked?.refused.map(({ index }) => index) : []), [leavesOut, checked]);
   const count = sheet ? sheet.records.length - left.size : null;
   const send = useAction(async () => {
     if (!picked) return;
@@ -58,18 +63,22 @@ function Import({ project, table }: { project: Project; table: Table }) {
   const twice = mappedTwice(mapping);
   const missing = sheet ? unfilled(mapping, table.columns) : [];
   const unavailable = editRefusal(project) ?? (picked === null ? t('fileFirst') : sheet === null ? null
+    : picked.encoding !== null && picked.encoding.chosen === null ? t('encodingFirst')
     : twice.length > 0 ? t('mappedTwice', { column: twice[0] ?? '' })
       : missing.length > 0 ? t('unfilled', { column: missing[0] ?? '' })
         : mapping.every((name) => name === null) ? t('mapFirst')
           : (checked?.refused.length ?? 0) > 0 && !leavesOut ? t('refusedFirst')
             : count === 0 ? t('nothingToImport') : (count ?? 0) > MAX_ROWS ? t('tooManyRows', { count: MAX_ROWS }) : null);
   const actions = progress === null
-    ? <Button variant="primary" icon="down" unavailable={unavailable} onClick={() => void send.run()}>{count === null ? t('import') : t('importRows', { count })}</Button>
+    ? <Button variant="primary" icon="import" unavailable={unavailable} onClick={() => void send.run()}>{count === null ? t('import') : t('importRows', { count })}</Button>
     : <Button onClick={() => abort.current?.abort()}>{t('cancel')}</Button>;
   return (
     <Panel title={t('importInto', { table: table.name })} size="wide" actions={actions}>
       <Picker picked={picked} busy={read.busy || progress !== null} onPick={(file) => void read.run(file)} />
       {read.problem && <ProblemView problem={read.problem} />}
+      {picked?.encoding && <EncodingChoice guessed={picked.encoding} busy={read.busy} onChoose={(encoding) => void read.run(picked.file, encoding)} />}
+      {sheet && (sheet.blankLines > 0 || sheet.blankColumns > 0) && <p class="muted">{[sheet.blankLines > 0 && t('blankLines', { count: sheet.blankLines }), sheet.blankColumns > 0 && t('blankColumns', { count: sheet.blankColumns })].filter(Boolean).join(' ')}</p>}
+      {numbers && numbers.read.length > 0 && <p class="muted">{t('decimalComma', { columns: formatList(numbers.read) })}</p>}
       {sheet && <MappingTable sheet={sheet} mapping={mapping} table={table} onChange={setMapping} />}
       {picked !== null && sheet === null && <Notice>{t('jsonNote')}</Notice>}
       {checked && checked.refused.length > 0 && <RefusedRows refused={checked.refused} leavesOut={leavesOut} onLeaveOut={setLeavesOut} />}
@@ -79,26 +88,9 @@ function Import({ project, table }: { project: Project; table: Table }) {
   );
 }
 
-function checkAll(sheet: Sheet, mapping: Mapping, columns: Parameters<typeof checkRecord>[4]): { readonly refused: readonly RefusedRow[] } {
-  const refused = sheet.records.flatMap((record, index) => checkRecord(record, index, sheet.headers.length, mapping, columns) ?? []);
+function checkAll(sheet: Sheet, mapping: Mapping, columns: Parameters<typeof checkRecord>[3]): { readonly refused: readonly RefusedRow[] } {
+  const refused = sheet.records.flatMap((_, index) => checkRecord(sheet, index, mapping, columns) ?? []);
   return { refused };
-}
-
-function Picker({ picked, busy, onPick }: { picked: Picked | null; busy: boolean; onPick: (file: File) => void }) {
-  const [isOver, setOver] = useState(false);
-  const onDrop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    const file = event.dataTransfer?.files[0];
-    if (file && !busy) onPick(file);
-  };
-  return (
-    <label class={`data-drop ${isOver ? 'is-over' : ''}`} onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)} onDrop={onDrop}>
-      <input type="file" accept=".csv,.tsv,.txt,.json,.ndjson,.jsonl,text/csv,application/json" disabled={busy} onChange={(event) => { const file = event.currentTarget.files?.[0]; if (file) onPick(file); }} />
-      <span>{picked === null ? t('dropFile') : t('pickedFile', { name: picked.file.name, size: formatBytes(picked.file.size) })}</span>
-      <small>{t('dropHint')}</small>
-    </label>
-  );
 }
 
 const SAMPLES = 3;
@@ -132,10 +124,10 @@ function RefusedRows({ refused, leavesOut, onLeaveOut }: { refused: readonly Ref
   return (
     <section class="data-mapping" aria-label={t('refusedRows', { count: refused.length })}>
       <h3 class="field-error">{t('refusedRows', { count: refused.length })}</h3>
-      <FewRows label={t('refusedRows', { count: refused.length })} head={[{ text: t('row'), align: 'end' }, t('column'), t('value'), t('reason')]}>
-        {refused.slice(0, MAX_SHOWN).map(({ row, column, text, problem }) => (
-          <tr key={row}>
-            <td class="is-end">{formatNumber(row)}</td>
+      <FewRows label={t('refusedRows', { count: refused.length })} head={[{ text: t('line'), align: 'end' }, t('column'), t('value'), t('reason')]}>
+        {refused.slice(0, MAX_SHOWN).map(({ line, column, text, problem }) => (
+          <tr key={line}>
+            <td class="is-end">{formatNumber(line)}</td>
             <td>{column || '–'}</td>
             <td class="data-sample"><code>{text === '' ? 'null' : text.slice(0, 60)}</code></td>
             <td>{problem === 'width' ? t('problemWidth') : grid(`problem_${problem}`)}</td>

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate } from '#api/resource';
-import { closePanel, toast, useAction, type RouteProps } from '#frame';
+import { closePanel, discardUnsaved, toast, useAction, useUnsaved, type RouteProps } from '#frame';
 import { Button, CopyCall, Loaded, Notice, Panel, ProblemView } from '#ui';
 import { t } from '../messages';
 import { editRefusal, useProject, type Project, type Table } from '../project/frame';
@@ -19,9 +19,11 @@ function NewColumn({ project, table }: { project: Project; table: Table }) {
   const [draft, setDraft] = useState(EMPTY_COLUMN);
   const read = draft.name === '' ? null : readColumn(draft, [...table.columns, draft]);
   const column = read && 'column' in read ? read.column : null;
+  useUnsaved(draft.name !== '', { form: 'column', value: draft, restore: setDraft });
   const add = useAction(async () => {
     if (!column) return;
     await api.post('/v1/backend/projects/{projectId}/tables/{table}/columns', { path: { projectId: project.id, table: table.name }, body: column });
+    discardUnsaved();
     invalidate([`project:${project.id}`]);
     toast(t('columnAdded', { name: column.name }));
     closePanel();

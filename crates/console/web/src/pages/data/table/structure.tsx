@@ -8,6 +8,7 @@ import { Badge, Button, Card, CopyCall, Dialog, Menu, Table as FewRows, TextFiel
 import { TypeIcon, typeText } from '../grid/type-icon';
 import { t } from '../messages';
 import { TablePage, editRefusal, projectPath, type Project, type Table } from '../project/frame';
+import { columnPrecondition, tablePrecondition } from '../project/precondition';
 import { columnNameProblem } from './names';
 
 export default function Structure({ params: { ws, project, table } }: RouteProps<'/w/:ws/data/:project/:table/structure'>) {
@@ -18,6 +19,8 @@ export default function Structure({ params: { ws, project, table } }: RouteProps
     </TablePage>
   );
 }
+
+type Column = Table['columns'][number];
 
 interface Part {
   readonly ws: string;
@@ -44,23 +47,27 @@ function Content({ ws, project, table }: Part) {
 function Columns({ project, table }: Part) {
   const refusal = editRefusal(project);
   const indexed = (name: string) => (table.indexes ?? []).filter(({ columns }) => columns.includes(name)).map((index) => index.name);
-  const rename = useAction(async (from: string) => {
+  const rename = useAction(async (column: Column) => {
+    const from = column.name;
     const name = await openDialog<string>((close) => <Rename from={from} taken={table.columns.map((column) => column.name)} close={close} />);
     if (name === undefined) return;
-    await api.patch('/v1/backend/projects/{projectId}/tables/{table}/columns/{column}', { path: { projectId: project.id, table: table.name, column: from }, body: { name } });
+    await api.patch('/v1/backend/projects/{projectId}/tables/{table}/columns/{column}', { path: { projectId: project.id, table: table.name, column: from }, body: { name } }, columnPrecondition(project, table, column));
     invalidate([`project:${project.id}`]);
     toast(t('columnRenamed', { name }));
   });
-  const drop = useAction(async (name: string) => {
+  const drop = useAction(async (column: Column) => {
+    const { name } = column;
     if (!(await confirm({ title: t('dropColumnTitle', { name }), body: t('dropColumnBody'), action: t('dropColumn'), tone: 'bad', typed: name }))) return;
-    await api.delete('/v1/backend/projects/{projectId}/tables/{table}/columns/{column}', { path: { projectId: project.id, table: table.name, column: name } });
+    await api.delete('/v1/backend/projects/{projectId}/tables/{table}/columns/{column}', { path: { projectId: project.id, table: table.name, column: name } }, columnPrecondition(project, table, column));
     invalidate([`project:${project.id}`]);
     toast(t('columnDropped', { name }));
   });
   return (
     <Card title={t('columns')}>
       <FewRows label={t('columns')} head={[t('name'), t('type'), t('mayBeNull'), t('default'), t('indexes'), t('actions')]}>
-        {table.columns.map(({ name, type, nullable, system, default: byDefault }) => (
+        {table.columns.map((column) => {
+          const { name, type, nullable, system, default: byDefault } = column;
+          return (
           <tr key={name}>
             <td><code>{name}</code></td>
             <td><span class="data-type-name"><TypeIcon type={type} /><span aria-hidden="true">{typeText(type)}</span></span></td>
@@ -72,14 +79,15 @@ function Columns({ project, table }: Part) {
                 <Menu
                   icon="more" label={t('columnMenu', { name })} size="small" variant="plain"
                   items={[
-                    { label: t('rename'), icon: 'edit', unavailable: refusal, onSelect: () => void rename.run(name) },
-                    { label: t('dropColumn'), icon: 'trash', tone: 'bad', unavailable: refusal, onSelect: () => void drop.run(name) },
+                    { label: t('rename'), icon: 'edit', unavailable: refusal, onSelect: () => void rename.run(column) },
+                    { label: t('dropColumn'), icon: 'trash', tone: 'bad', unavailable: refusal, onSelect: () => void drop.run(column) },
                   ]}
                 />
               )}
             </td>
           </tr>
-        ))}
+          );
+        })}
       </FewRows>
     </Card>
   );
@@ -104,7 +112,7 @@ function Indexes({ ws, project, table }: Part) {
   const url = `/v1/backend/projects/${project.id}/tables/${table.name}/indexes`;
   const drop = useAction(async (index: string) => {
     if (!(await confirm({ title: t('dropIndexTitle', { name: index }), body: t('dropIndexBody'), action: t('dropIndex'), tone: 'bad' }))) return;
-    await api.delete('/v1/backend/projects/{projectId}/tables/{table}/indexes/{index}', { path: { projectId: project.id, table: table.name, index } });
+    await api.delete('/v1/backend/projects/{projectId}/tables/{table}/indexes/{index}', { path: { projectId: project.id, table: table.name, index } }, tablePrecondition(project, table));
     invalidate([`project:${project.id}`]);
     toast(t('indexDropped'));
   });
@@ -131,7 +139,7 @@ function Indexes({ ws, project, table }: Part) {
 function Drop({ ws, project, table }: Part) {
   const drop = useAction(async () => {
     if (!(await confirm({ title: t('dropTableTitle', { name: table.name }), body: t('dropTableBody', { count: table.rowCount ?? 0 }), action: t('dropTable'), tone: 'bad', typed: table.name }))) return;
-    await api.delete('/v1/backend/projects/{projectId}/tables/{table}', { path: { projectId: project.id, table: table.name }, body: { confirm: table.name } });
+    await api.delete('/v1/backend/projects/{projectId}/tables/{table}', { path: { projectId: project.id, table: table.name }, body: { confirmName: table.name } }, tablePrecondition(project, table));
     invalidate([`project:${project.id}`]);
     toast(t('tableDropped', { name: table.name }));
     await navigate(projectPath(ws, project.id));
@@ -141,7 +149,7 @@ function Drop({ ws, project, table }: Part) {
       <div class="card-body data-danger">
         <p class="muted">{t('dropTableLead')}</p>
         <span class="data-actions">
-          <CopyCall call={{ method: 'DELETE', url: `/v1/backend/projects/${project.id}/tables/${table.name}`, body: { confirm: table.name } }} />
+          <CopyCall call={{ method: 'DELETE', url: `/v1/backend/projects/${project.id}/tables/${table.name}`, body: { confirmName: table.name } }} />
           <Button variant="danger" busy={drop.busy} unavailable={editRefusal(project)} onClick={() => void drop.run()}>{t('dropTable')}</Button>
         </span>
       </div>

@@ -43,8 +43,16 @@ function unavailableReason(app: App, call: Call): string | null {
   return 'error' in parsed ? parsed.error : null;
 }
 
-export function DraftPanel({ ws, app, editing }: { ws: string; app: App; editing: Editing }) {
-  const [call, setCall] = useState<Call>(() => ({ handler: firstHandler(editing.source.files), data: '{}', method: 'GET', path: '/', body: '' }));
+interface DraftPanelProps {
+  readonly ws: string;
+  readonly app: App;
+  readonly editing: Editing;
+  /** Input of the run that is being fixed; none to begin with an empty one. */
+  readonly input?: unknown;
+}
+
+export function DraftPanel({ ws, app, editing, input }: DraftPanelProps) {
+  const [call, setCall] = useState<Call>(() => ({ handler: firstHandler(editing.source.files), data: input === undefined ? '{}' : JSON.stringify(input, null, 2), method: 'GET', path: '/', body: '' }));
   const [outcome, setOutcome] = useState<DraftRun | null>(null);
   const set = <K extends keyof Call>(name: K) => (value: Call[K]) => setCall((now) => ({ ...now, [name]: value }));
   const run = useAction(async () => {

@@ -2,7 +2,7 @@
 
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
-import { hasPasskeys } from '#frame/passkeys';
+import { hasPasskeys } from '../passkeys';
 
 type Methods = Schemas['SignInMethods'];
 

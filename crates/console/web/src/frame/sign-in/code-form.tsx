@@ -2,19 +2,29 @@
 
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
-import { toast, useAction } from '#frame';
 import { locale } from '#i18n';
-import { Button, ProblemView, TextField } from '#ui';
+import { Button } from '#ui/button';
+import { ProblemView } from '#ui/feedback';
+import { TextField } from '#ui/field';
+import { useAction } from '../action';
+import { toast } from '../toasts';
 import { t } from './messages';
-import { goOn } from './next';
 
 const LENGTH = 6;
 
-export function CodeForm({ email, onBack }: { email: string; onBack: () => void }) {
+interface CodeFormProps {
+  readonly email: string;
+  readonly onBack: () => void;
+  readonly onDone: () => void;
+  /** Whether it stands under a heading of its own. */
+  readonly isPage?: boolean;
+}
+
+export function CodeForm({ email, onBack, onDone, isPage = true }: CodeFormProps) {
   const [code, setCode] = useState('');
   const verify = useAction(async (entered: string) => {
     await api.post('/v1/auth/email/verify', { body: { email: email.trim(), code: entered } });
-    goOn();
+    onDone();
   }, { shows: 'inline' });
   const resend = useAction(async () => {
     await api.post('/v1/auth/email/start', { body: { email: email.trim(), locale: locale.value } });
@@ -28,7 +38,7 @@ export function CodeForm({ email, onBack }: { email: string; onBack: () => void 
   };
   return (
     <>
-      <h1>{t('codeTitle')}</h1>
+      {isPage && <h1>{t('codeTitle')}</h1>}
       <p>{t.rich('codeLead', { email: <strong>{email}</strong> })}</p>
       <form onSubmit={(event) => { event.preventDefault(); void verify.run(code); }}>
         <div class="sign-in-code"><TextField label={t('code')} value={code} onInput={enter} inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" required autofocus /></div>

@@ -1,0 +1,356 @@
+// What a person typed outlives the tab and the session: each form has it back, and saves it once they have signed in again.
+
+import { newPerson } from '../second-person.mjs';
+
+const panel = (page) => page.locator('aside.panel');
+const dialog = (page) => page.getByRole('dialog');
+const button = (scope, name) => scope.getByRole('button', { name, exact: true });
+
+async function endSession({ page, base }) {
+  const ended = await page.context().request.delete(`${base}/v1/session`, { headers: { origin: base } });
+  if (!ended.ok()) throw new Error(`The session did not end: ${ended.status()}`);
+}
+
+async function signInAgain(page) {
+  await dialog(page).getByText('Your session has ended', { exact: false }).waitFor();
+  await button(dialog(page), 'Sign in without a code').click();
+  await dialog(page).getByText('Your session has ended', { exact: false }).waitFor({ state: 'detached' });
+}
+
+/** Types into the editor that is shown, in place of what it has. */
+async function writeCode(page, text, scope = page) {
+  await scope.locator('.cm-content').first().click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.insertText(text);
+}
+
+const codeShown = (page, text) => page.locator('.cm-content').filter({ hasText: text }).first().waitFor();
+const HTTP = { displayName: 'Orders', baseUrl: 'https://api.example.com/v1', methods: ['GET'], auth: { type: 'bearer' }, secret: 'sk_shop_1234567890' };
+const CODE = 'export default { async scheduled() { console.log("written before the end"); } };\n';
+
+async function newTable({ api, world }) {
+  const columns = [{ name: 'title', type: 'text', nullable: true }];
+  await api('POST', `/v1/backend/projects/${world.project}/tables`, { name: 'typed', columns });
+}
+
+/**
+ * The forms. `path` prepares what it needs and returns the address; `fill` types, and `isFilled` waits for what was typed; `save`
+ * presses the button, and `isSaved` waits for what the server then has.
+ */
+const FORMS = [
+  {
+    name: 'the settings of a workspace',
+    path: ({ world }) => `/w/${world.ws}/settings`,
+    fill: (page) => page.getByLabel('Name', { exact: true }).fill('Typed before the end'),
+    isFilled: (page) => page.waitForFunction(() => [...document.querySelectorAll('input')].some((input) => input.value === 'Typed before the end')),
+    save: (page) => button(page, 'Save').first().click(),
+    isSaved: async ({ api, world }) => (await api('GET', `/v1/workspaces/${world.ws}`)).name === 'Typed before the end',
+  },
+  {
+    name: 'a new gate',
+    path: ({ world }) => `/w/${world.ws}/gates/new`,
+    fill: (page) => panel(page).getByLabel('Host', { exact: true }).fill('typed.example.com'),
+    isFilled: (page) => page.waitForFunction(() => [...document.querySelectorAll('input')].some((input) => input.value === 'typed.example.com')),
+    save: (page) => button(panel(page), 'Create gate').click(),
+    isSaved: async ({ api, world }) => JSON.stringify(await api('GET', `/v1/workspaces/${world.ws}/gates`)).includes('typed.example.com'),
+  },
+  {
+    name: 'a connection',
+    path: async ({ api, world }) => `/w/${world.ws}/connections/${(await api('POST', `/v1/workspaces/${world.ws}/connectors/http`, HTTP)).id}/edit`,
+    fill: async (page) => {
+      await panel(page).getByLabel('Name', { exact: true }).fill('Typed orders');
+      await panel(page).getByLabel('Secret', { exact: true }).fill('sk_never_kept_0987654321');
+    },
+    isFilled: async (page) => {
+      await page.waitForFunction(() => [...document.querySelectorAll('input')].some((input) => input.value === 'Typed orders'));
+      const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+      if (kept.includes('sk_never_kept')) throw new Error('The browser keeps a secret.');
+    },
+    save: (page) => button(panel(page), 'Save').click(),
+    isSaved: async ({ api, world }) => JSON.stringify(await api('GET', `/v1/workspaces/${world.ws}/connections`)).includes('Typed orders'),
+  },
+  {
+    name: 'the name of an app',
+    path: ({ world }) => `/w/${world.ws}/apps/${world.app}/settings`,
+    fill: (page) => page.getByLabel('Name', { exact: true }).fill('Typed app'),
+    isFilled: (page) => page.waitForFunction(() => [...document.querySelectorAll('input')].some((input) => input.value === 'Typed app')),
+    save: (page) => button(page, 'Save').click(),
+    isSaved: async ({ api, world }) => (await api('GET', `/v1/apps/${world.app}`)).name === 'Typed app',
+  },
+  {
+    name: 'access to an app',
+    path: ({ world }) => `/w/${world.ws}/apps/${world.app}/access`,
+    fill: (page) => page.getByRole('radio', { name: /^Private/ }).check(),
+    isFilled: (page) => page.waitForFunction(() => document.querySelector('.access input[type=radio]')?.checked),
+    save: (page) => button(page, 'Save').click(),
+    isSaved: async ({ api, world }) => (await api('GET', `/v1/apps/${world.app}/access`)).sharing === 'private',
+  },
+  {
+    name: 'a new app',
+    path: ({ world }) => `/w/${world.ws}/apps/new`,
+    fill: (page) => page.getByLabel('Name', { exact: true }).fill('Typed new app'),
+    isFilled: (page) => page.waitForFunction(() => [...document.querySelectorAll('input')].some((input) => input.value === 'Typed new app')),
+    save: (page) => button(page, 'Create app').click(),
+    isSaved: async ({ api, world }) => JSON.stringify(await api('GET', `/v1/workspaces/${world.ws}/apps`)).includes('Typed new app'),
+  },
+  {
+    name: 'an app from a template',
+    path: ({ world }) => `/w/${world.ws}/apps/templates`,
+    open: (page) => page.locator('a[href*="/apps/templates/"]').first().click(),
+    fill: (page) => page.getByLabel('Name', { exact: true }).fill('Typed template'),
+    isFilled: (page) => page.waitForFunction(() => [...document.querySelectorAll('input')].some((input) => input.value === 'Typed template')),
+  },
+  {
+    name: 'the code of an app',
+    path: ({ world }) => `/w/${world.ws}/apps/${world.app}/code`,
+    fill: (page) => writeCode(page, CODE),
+    isFilled: (page) => codeShown(page, 'written before the end'),
+    save: async (page) => {
+      await button(page, 'Save…').click();
+      await button(dialog(page), 'Publish version').click();
+    },
+    isSaved: async ({ api, world }) => {
+      const { currentVersionId } = await api('GET', `/v1/apps/${world.app}`);
+      const { files } = await api('GET', `/v1/apps/${world.app}/versions/${currentVersionId}`);
+      return Object.values(files).some((text) => text.includes('written before the end'));
+    },
+  },
+  {
+    name: 'a change in sentences',
+    path: ({ world }) => `/w/${world.ws}/apps/${world.app}/changes`,
+    fill: (page) => page.locator('textarea').fill('Let the app read from api.example.com.'),
+    isFilled: (page) => page.waitForFunction(() => document.querySelector('textarea')?.value.startsWith('Let the app read')),
+    save: (page) => page.locator('.changes-form button[type=submit]').click(),
+    isSaved: async ({ page }) => /\/changes\/chg_/.test(page.url()),
+  },
+  {
+    name: 'a new automation',
+    path: ({ world }) => `/w/${world.ws}/automations/new`,
+    fill: (page) => panel(page).getByLabel('Name', { exact: true }).fill('Typed automation'),
+    isFilled: (page) => page.waitForFunction(() => [...document.querySelectorAll('input')].some((input) => input.value === 'Typed automation')),
+    save: (page) => button(panel(page), 'Create automation').click(),
+    isSaved: async ({ api, world }) => JSON.stringify(await api('GET', `/v1/workspaces/${world.ws}/automations`)).includes('Typed automation'),
+  },
+  {
+    name: 'an automation',
+    path: ({ world }) => `/w/${world.ws}/automations/${world.automation}/edit`,
+    fill: (page) => panel(page).getByLabel('Name', { exact: true }).fill('Typed over'),
+    isFilled: (page) => page.waitForFunction(() => [...document.querySelectorAll('input')].some((input) => input.value === 'Typed over')),
+    save: (page) => button(panel(page), 'Save').click(),
+    isSaved: async ({ api, world }) => (await api('GET', `/v1/automations/${world.automation}`)).name === 'Typed over',
+  },
+  {
+    name: 'a tool of agents',
+    path: ({ world }) => `/w/${world.ws}/tools/${world.automation}`,
+    fill: (page) => panel(page).getByLabel('Description').fill('Typed words about the tool.'),
+    isFilled: (page) => page.waitForFunction(() => document.querySelector('aside.panel textarea')?.value === 'Typed words about the tool.'),
+    save: async (page) => {
+      const read = panel(page).getByRole('checkbox').first();
+      await read.check();
+      await panel(page).locator('button[type=submit]').click();
+    },
+    isSaved: async ({ api, world }) => JSON.stringify(await api('GET', `/v1/automations/${world.automation}/agent-tool`)).includes('Typed words about the tool.'),
+  },
+  {
+    name: 'a new project',
+    path: ({ world }) => `/w/${world.ws}/data/new`,
+    fill: (page) => panel(page).getByLabel('Name', { exact: true }).fill('Typed project'),
+    isFilled: (page) => page.waitForFunction(() => [...document.querySelectorAll('input')].some((input) => input.value === 'Typed project')),
+    save: (page) => panel(page).locator('button[type=submit]').click(),
+    isSaved: async ({ api, world }) => JSON.stringify(await api('GET', `/v1/workspaces/${world.ws}/backend/projects`)).includes('Typed project'),
+  },
+  {
+    name: 'a new table',
+    path: ({ world }) => `/w/${world.ws}/data/${world.project}/-/new-table`,
+    fill: async (page) => {
+      await panel(page).getByLabel('Name', { exact: true }).first().fill('typed_table');
+      await panel(page).getByRole('group', { name: 'Column', exact: true }).getByLabel('Name').fill('title');
+    },
+    isFilled: (page) => page.waitForFunction(() => [...document.querySelectorAll('input')].filter((input) => input.value === 'typed_table' || input.value === 'title').length === 2),
+    save: (page) => button(panel(page), 'Create table').click(),
+    isSaved: async ({ api, world }) => JSON.stringify(await api('GET', `/v1/backend/projects/${world.project}`)).includes('typed_table'),
+  },
+  {
+    name: 'the limits of a project',
+    path: ({ world }) => `/w/${world.ws}/data/${world.project}/-/settings`,
+    fill: (page) => page.locator('.data-settings input[type=number]').first().fill('4321'),
+    isFilled: (page) => page.waitForFunction(() => document.querySelector('.data-settings input[type=number]')?.value === '4321'),
+    save: (page) => page.locator('.data-settings button[type=submit]').first().click(),
+    isSaved: async ({ api, world }) => JSON.stringify(await api('GET', `/v1/backend/projects/${world.project}`)).includes('4321'),
+  },
+  {
+    name: 'a new row',
+    path: async (tools) => {
+      await newTable(tools);
+      return `/w/${tools.world.ws}/data/${tools.world.project}/typed/new`;
+    },
+    fill: (page) => panel(page).getByLabel('title', { exact: false }).first().fill('Typed row'),
+    isFilled: (page) => page.waitForFunction(() => [...document.querySelectorAll('aside.panel input, aside.panel textarea')].some((input) => input.value === 'Typed row')),
+    save: (page) => panel(page).locator('button[type=submit]').click(),
+    isSaved: async ({ page }) => (await page.getByText('Typed row').count()) > 0,
+  },
+  {
+    name: 'the rules of a table',
+    path: async (tools) => {
+      await newTable(tools);
+      return `/w/${tools.world.ws}/data/${tools.world.project}/typed/rules?form=json`;
+    },
+    fill: (page) => writeCode(page, '[{"id":"typed","actions":["read"],"who":"anyone","when":[]}]'),
+    isFilled: (page) => codeShown(page, 'typed'),
+  },
+  {
+    name: 'invites',
+    path: ({ world }) => `/w/${world.ws}/people/invites/new`,
+    fill: (page) => panel(page).locator('textarea').fill('typed@example.test'),
+    isFilled: (page) => page.waitForFunction(() => document.querySelector('aside.panel textarea')?.value === 'typed@example.test'),
+    save: (page) => button(panel(page), 'Send invites').click(),
+    isSaved: async ({ api, world }) => JSON.stringify(await api('GET', `/v1/workspaces/${world.ws}/invites`)).includes('typed@example.test'),
+  },
+];
+
+async function eventually(check, what, expect) {
+  for (let tried = 0; tried < 100; tried += 1) {
+    if (await check()) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(false, what);
+}
+
+const journeys = FORMS.map(({ name, path, open, fill, isFilled, save, isSaved }) => ({
+  name: `${name}: what was typed outlives the tab and the session`,
+  run: async (tools) => {
+    const { page, base, context, expect } = tools;
+    const address = `${base}${await path(tools)}`;
+    await page.goto(address);
+    if (open) {
+      await open(page);
+      await page.getByLabel('Name', { exact: true }).waitFor();
+    }
+    const here = open ? page.url() : address;
+    await fill(page);
+    await isFilled(page);
+    // Nobody presses a button: the tab is gone.
+    await page.waitForFunction(() => Object.keys(localStorage).some((key) => key.startsWith('qala-unsaved/')));
+    await page.close();
+    const next = await context.newPage();
+    await next.goto(here);
+    await next.getByText('What you had not saved here is back.').waitFor();
+    await isFilled(next);
+    if (save === undefined) return;
+    await endSession({ page: next, base });
+    await save(next);
+    await signInAgain(next);
+    await eventually(() => isSaved({ ...tools, page: next }), 'The request was not sent again.', expect);
+    await next.waitForFunction(() => !Object.keys(localStorage).some((key) => key.startsWith('qala-unsaved/')));
+  },
+}));
+
+export default [
+  ...journeys,
+  {
+    name: 'the editor saves its draft by itself, and offers it in another browser until it is a version',
+    run: async ({ page, base, api, world, expect }) => {
+      await page.goto(`${base}/w/${world.ws}/apps/${world.app}/code`);
+      const saved = page.waitForResponse((response) => response.request().method() === 'PUT' && response.url().endsWith('/draft'));
+      await writeCode(page, CODE);
+      expect((await saved).ok(), 'The draft was refused.');
+      await page.getByText('draft saved', { exact: false }).waitFor();
+      const elsewhere = await newPerson({ page, base, email: world.owner });
+      await elsewhere.page.goto(`${base}/w/${world.ws}/apps/${world.app}/code`);
+      await button(elsewhere.page, 'Restore draft').click();
+      await codeShown(elsewhere.page, 'written before the end');
+      await button(elsewhere.page, 'Save…').click();
+      await button(dialog(elsewhere.page), 'Publish version').click();
+      await elsewhere.page.getByText('is the current one', { exact: false }).waitFor();
+      await eventually(() => api('GET', `/v1/apps/${world.app}/draft`).then(() => false, () => true), 'The draft is still there.', expect);
+      await elsewhere.close();
+    },
+  },
+  {
+    name: 'what the page reads by itself interrupts nobody who writes: a bar says that the session has ended',
+    run: async ({ page, base, world, expect }) => {
+      await page.goto(`${base}/w/${world.ws}/settings`);
+      await page.getByLabel('Name', { exact: true }).fill('Half a na');
+      await endSession({ page, base });
+      // Another page of the same browser tells this one that something changed.
+      await page.evaluate((ws) => new BroadcastChannel(`qala-events-${ws}`).postMessage({ event: { type: 'resync', seq: '1', data: {} } }), world.ws);
+      await page.getByText('Your session has ended.', { exact: false }).waitFor();
+      expect((await dialog(page).count()) === 0, 'A dialog took the keyboard away.');
+      await page.keyboard.type('me');
+      expect((await page.getByLabel('Name', { exact: true }).inputValue()) === 'Half a name', 'Typing was interrupted.');
+      await page.locator('.bar').getByRole('button', { name: 'Sign in' }).click();
+      await signInAgain(page);
+      await button(page, 'Save').first().click();
+      await page.getByText('Saved.').waitFor();
+    },
+  },
+  {
+    name: 'the question can be put off, and what is typed stays on the page',
+    run: async ({ page, base, world, expect }) => {
+      await page.goto(`${base}/w/${world.ws}/settings`);
+      await page.getByLabel('Name', { exact: true }).fill('Put off');
+      await endSession({ page, base });
+      await button(page, 'Save').first().click();
+      await button(dialog(page), 'Not now').click();
+      expect((await page.getByLabel('Name', { exact: true }).inputValue()) === 'Put off', 'What was typed is gone.');
+      await button(page, 'Save').first().click();
+      await signInAgain(page);
+      await page.getByText('Saved.').waitFor();
+    },
+  },
+  {
+    name: 'another person who signs in sees nothing of it, and the first one has it back',
+    run: async ({ page, base, world, expect }) => {
+      const address = `${base}/w/${world.ws}/settings`;
+      await page.goto(address);
+      await page.getByLabel('Name', { exact: true }).fill('Only mine');
+      await endSession({ page, base });
+      await button(page, 'Save').first().click();
+      await dialog(page).getByLabel('E-mail address').fill(`stranger-${process.pid}-${Date.now()}@example.test`);
+      await button(dialog(page), 'Sign in without a code').click();
+      await page.waitForURL((url) => !url.pathname.includes('/settings'));
+      await page.goto(address);
+      await page.getByText('You are not in this workspace').waitFor();
+      expect(!(await page.content()).includes('Only mine'), 'The text is shown to somebody else.');
+      await endSession({ page, base });
+      const back = await page.context().request.post(`${base}/v1/auth/dev-login`, { data: { email: world.owner }, headers: { origin: base } });
+      expect(back.ok(), 'The first person could not sign in.');
+      await page.goto(address);
+      await page.waitForFunction(() => [...document.querySelectorAll('input')].some((input) => input.value === 'Only mine'));
+    },
+  },
+  {
+    name: 'a text that began from an older state asks before it is saved over a newer one',
+    run: async ({ page, base, context, api, world, expect }) => {
+      const address = `${base}/w/${world.ws}/settings`;
+      await page.goto(address);
+      await page.getByLabel('Name', { exact: true }).fill('Older text');
+      await page.waitForFunction(() => Object.keys(localStorage).some((key) => key.startsWith('qala-unsaved/')));
+      await page.close();
+      await api('PATCH', `/v1/workspaces/${world.ws}`, { name: 'Newer state' });
+      const next = await context.newPage();
+      await next.goto(address);
+      await next.getByText('Somebody else changed this meanwhile').waitFor();
+      await button(next, 'Save').first().click();
+      await button(dialog(next), 'Keep theirs').click();
+      expect((await api('GET', `/v1/workspaces/${world.ws}`)).name === 'Newer state', 'The newer state was overwritten unseen.');
+    },
+  },
+  {
+    name: 'what is given up or saved does not come back, and saving one card keeps the text of another',
+    run: async ({ page, base, world, expect }) => {
+      const address = `${base}/w/${world.ws}/data/${world.project}/-/settings`;
+      await page.goto(address);
+      await page.locator('.data-settings input[type=number]').first().fill('777');
+      await page.locator('.data-settings textarea').first().fill('https://typed.example.com');
+      await page.locator('.data-settings button[type=submit]').first().click();
+      await page.getByText('saved', { exact: false }).first().waitFor();
+      await page.waitForFunction(() => Object.keys(localStorage).filter((key) => key.startsWith('qala-unsaved/')).map((key) => key.split('#')[1]).join() === 'origins');
+      await page.getByRole('link', { name: 'Apps', exact: true }).first().click();
+      await button(dialog(page), 'Leave').click();
+      await page.getByRole('heading', { name: 'Apps', level: 1 }).waitFor();
+      const left = await page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('qala-unsaved/')).length);
+      expect(left === 0, 'What was given up is still kept.');
+    },
+  },
+];

@@ -1,0 +1,50 @@
+// The columns of a table that is made for a file: names that the server takes, and the narrowest type that all values have.
+
+import { parseCell, type Cell, type ColumnType } from '../grid/cells';
+import type { ColumnDraft } from './column-fields';
+import { plainName, type Sheet } from './import-plan';
+import { columnNameProblem } from './names';
+import { areWritten, plainNumber } from './numbers';
+
+/** From the narrowest; everything is a text. */
+const TYPES: readonly ColumnType[] = ['boolean', 'integer', 'real', 'timestamp', 'json'];
+const MAX_NAME = 60;
+
+/** Whether a text is a document rather than a number or a word. */
+const isDocument = (text: string) => /^\s*[[{]/.test(text);
+
+function typeOf(values: readonly Cell[]): ColumnType {
+  const filled = values.filter((value) => value !== null && value.trim() !== '');
+  if (filled.length === 0) return 'text';
+  const plain = areWritten(filled) ? filled.map((value) => plainNumber(value ?? '')) : filled;
+  // A zero in front is part of a code: it would be lost.
+  const hasCode = plain.some((value) => /^0\d/.test(value ?? ''));
+  const fits = (type: ColumnType) => plain.every((value) => {
+    if (type === 'boolean' && /^[01]$/.test(value ?? '')) return false;
+    if (type === 'json' && !isDocument(value ?? '')) return false;
+    if ((type === 'integer' || type === 'real') && hasCode) return false;
+    return 'cell' in parseCell({ type, nullable: false }, value);
+  });
+  return TYPES.find(fits) ?? 'text';
+}
+
+/** Returns the columns of a file as they can be created; `null` for those that the server makes itself. */
+export function columnsOf({ headers, records }: Sheet): readonly (ColumnDraft | null)[] {
+  const taken: string[] = [];
+  return headers.map((header, index) => {
+    const plain = plainName(header).slice(0, MAX_NAME);
+    if (plain === 'id' || plain === 'created_at') return null;
+    const wanted = /^[a-z]/.test(plain) ? plain : plain === '' ? `column_${index + 1}` : `c_${plain}`;
+    let name = columnNameProblem(wanted, []) === null ? wanted : `${wanted}_`;
+    for (let number = 2; taken.includes(name); number += 1) name = `${wanted}_${number}`;
+    taken.push(name);
+    const values = records.map((record) => record[index] ?? null);
+    return { name, type: typeOf(values), nullable: true, byDefault: null };
+  });
+}
+
+/** Returns the name of a table for a file. */
+export function tableNameOf(file: string): string {
+  const plain = plainName(file.replace(/\.[^.]+$/, '')).slice(0, 48);
+  return /^[a-z]/.test(plain) ? plain : plain === '' ? '' : `t_${plain}`.slice(0, 48);
+}

@@ -1,0 +1,101 @@
+// Files that people import, as other programs write them.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { load } from './load.mjs';
+
+const { decode, decodeAs } = await load('pages/data/table/encoding.ts');
+const { readDelimited } = await load('pages/data/grid/delimited.ts');
+const { sheetOf } = await load('pages/data/table/import-plan.ts');
+
+const RUSSIAN = 'name;city;n\nАйгерим;Алматы;1\nТимур;Санкт-Петербург;2\n';
+/** The letters of windows-1251 and of KOI8-R and CP866, which have them elsewhere. */
+const cp1251 = (text) => Uint8Array.from(text, (letter) => {
+  const code = letter.codePointAt(0);
+  if (code < 0x80) return code;
+  if (code === 0x401) return 0xa8;
+  if (code === 0x451) return 0xb8;
+  return code - 0x410 + 0xc0;
+});
+const encodedAs = (encoding, text) => {
+  const table = new Map(Array.from({ length: 256 }, (_, byte) => [new TextDecoder(encoding).decode(Uint8Array.of(byte)), byte]));
+  return Uint8Array.from(text, (letter) => table.get(letter));
+};
+const utf16 = (text, isBig) => Uint8Array.from([0xfeff, ...[...text].map((letter) => letter.codePointAt(0))].flatMap((code) => (isBig ? [code >> 8, code & 255] : [code & 255, code >> 8])));
+
+test('UTF-8 and what a mark names are decoded, with the mark left out', () => {
+  const utf8 = new TextEncoder().encode(RUSSIAN);
+  assert.deepEqual(decode(utf8), { text: RUSSIAN });
+  assert.deepEqual(decode(Uint8Array.of(0xef, 0xbb, 0xbf, ...utf8)), { text: RUSSIAN });
+  assert.deepEqual(decode(utf16(RUSSIAN, false)), { text: RUSSIAN });
+  assert.deepEqual(decode(utf16(RUSSIAN, true)), { text: RUSSIAN });
+  assert.deepEqual(decode(new Uint8Array()), { text: '' });
+  // Only the mark at the very start is one.
+  assert.deepEqual(decode(new TextEncoder().encode('\ufeff\ufeffAru')), { text: '\ufeffAru' });
+});
+
+test('anything else is guessed and never decoded with replacement signs', () => {
+  assert.deepEqual(decode(cp1251(RUSSIAN)), { guess: 'windows-1251' });
+  assert.equal(decodeAs(cp1251(RUSSIAN), 'windows-1251'), RUSSIAN);
+  assert.deepEqual(decode(encodedAs('koi8-r', RUSSIAN)), { guess: 'koi8-r' });
+  assert.deepEqual(decode(encodedAs('ibm866', RUSSIAN)), { guess: 'ibm866' });
+  assert.deepEqual(decode(encodedAs('windows-1252', 'name\nJosé Müller\nÉlodie Görg\n')), { guess: 'windows-1252' });
+  // A mark of UTF-8 before text that is not: the mark is not believed, nothing is replaced.
+  assert.equal('guess' in decode(Uint8Array.of(0xef, 0xbb, 0xbf, ...cp1251(RUSSIAN))), true);
+  // One letter cut in half at the end is not UTF-8 either.
+  assert.equal('guess' in decode(new TextEncoder().encode('Алматы').subarray(0, 11)), true);
+});
+
+function read(text, delimiter = ',') {
+  const records = [];
+  let blank = 0;
+  assert.equal(readDelimited(text, delimiter, (cells, { line, isBlank }) => { if (isBlank) blank += 1; else records.push({ cells, line }); }), null);
+  return sheetOf(records, blank);
+}
+
+test('empty lines, and lines of delimiters only, are left out; empty text is a value', () => {
+  const sheet = read('name,n\r\na,1\r\n\r\n,\r\n"",2\r\nb,3\r\n\r\n\r\n');
+  assert.deepEqual(sheet.records, [['a', '1'], ['', '2'], ['b', '3']]);
+  assert.deepEqual(sheet.lines, [2, 5, 6]);
+  assert.equal(sheet.blankLines, 4);
+  assert.deepEqual(read('name\nNULL\n').records, [[null]], 'a NULL that is written is a row');
+  assert.deepEqual(read('\n\nname\na\n').headers, ['name'], 'also before the header');
+});
+
+test('a row that spans lines is named by the line on which it begins', () => {
+  assert.deepEqual(read('name,n\n"a\nb\nc",1\nd,2\n').lines, [2, 5]);
+});
+
+test('columns without a name and a value are left out, and those with a value are not', () => {
+  const sheet = read('name,n,,\na,1,,\nb,2\nc,3,,,,\n');
+  assert.deepEqual([sheet.headers, sheet.records, sheet.blankColumns], [['name', 'n'], [['a', '1'], ['b', '2'], ['c', '3']], 2]);
+  const middle = read('name,,n\na,,1\n');
+  assert.deepEqual([middle.headers, middle.records], [['name', 'n'], [['a', '1']]]);
+  assert.deepEqual(read('name,\na,x\n').headers, ['name', '']);
+  assert.deepEqual(read('name,n\na,1,x\n').records, [['a', '1', 'x']], 'a value beyond the last column is not dropped');
+});
+
+test('numbers for people are read where they cannot be other numbers', async () => {
+  const { areWritten, plainNumber } = await load('pages/data/table/numbers.ts');
+  for (const values of [['1 234,50'], ['1,5', '2', null], ['1\u00a0234'], ['1’234,5', ''], ['1.234,50'], ['-3,25', '1 000']]) assert.ok(areWritten(values), values.join());
+  for (const values of [['1,234'], ['1.234'], ['1', '2'], [], ['12,34', 'x'], ['1 23'], ['1,2,3'], ['01.02.2026']]) assert.ok(!areWritten(values), values.join());
+  assert.deepEqual(['1 234,50', '-3,25', '1’234', '1.234,5', '7'].map(plainNumber), ['1234.50', '-3.25', '1234', '1234.5', '7']);
+});
+
+test('a table for a file has names that the server takes and the narrowest types', async () => {
+  const { columnsOf, tableNameOf } = await load('pages/data/table/columns-of-file.ts');
+  const headers = ['E-mail', 'Amount', 'Paid', 'Due', 'Code', 'Имя', 'e mail', 'id', 'order', '2nd', 'Extra'];
+  const record = ['a@b.example', '1 234,50', 'yes', '2026-11-28', '007', 'Айгерим', 'x', '1', '4', '12', '{"a":1}'];
+  const columns = columnsOf({ headers, records: [record], lines: [2], blankLines: 0, blankColumns: 0 });
+  assert.deepEqual(columns.map((column) => column && `${column.name} ${column.type}`), [
+    'e_mail text', 'amount real', 'paid boolean', 'due timestamp', 'code text', 'column_6 text', 'e_mail_2 text', null, 'order_ integer', 'c_2nd integer', 'extra json',
+  ]);
+  assert.equal(tableNameOf('Orders 2026.csv'), 'orders_2026');
+});
+
+test('columns are found by their letters, and never twice', async () => {
+  const { guessMapping } = await load('pages/data/table/import-plan.ts');
+  const column = (name) => ({ name, type: 'text', nullable: true, system: false });
+  assert.deepEqual(guessMapping(['E-mail', 'First Name', 'E mail', 'other'], [column('email'), column('firstname')]), ['email', 'firstname', null, null]);
+  assert.deepEqual(guessMapping(['E-mail', 'email'], [column('email')]), [null, 'email']);
+});
