@@ -146,6 +146,10 @@ tests::on_both! {
             ("auth.tokenUrl", change("auth", json!({
                 "type": "service_account", "tokenUrl": "https://169.254.169.254/token", "scopes": [],
             }))),
+            ("auth.tokenUrl", change("auth", json!({
+                "type": "oauth2_client_credentials", "tokenUrl": "https://api.example.com:8443/token", "clientId": "a",
+                "scopes": [], "style": "basic",
+            }))),
         ] {
             let refused = owner.post(&format!("{connectors}/http"), &body).await?;
             refused.assert_error(400, "invalid_request");

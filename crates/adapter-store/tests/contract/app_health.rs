@@ -1,10 +1,12 @@
 //! The health of apps: what the ends of runs, dead letters and questions leave, by app.
 
+use ::apps::AppsRead as _;
 use chrono::TimeDelta;
 use kernel::{
     Timestamp,
     authority::{Sharing, Visibility},
     id::{AppId, NodeId, RunId},
+    page::PageRequest,
 };
 use observability::{
     AppHealth, AppMetrics, HealthRead as _, MetricsLog as _, Resolution,
@@ -12,9 +14,9 @@ use observability::{
     metrics::MetricsEntry,
 };
 use runs::{
-    RunsTx as _,
+    RunsTx as _, TriggerKind,
     engine::ApprovalQuestion,
-    queue::{AttemptOutcome, FinishedRun, RunFault, RunQueue as _},
+    queue::{AttemptOutcome, FinishedRun, NewRun, RunFault, RunQueue as _},
 };
 
 use crate::{
@@ -164,4 +166,121 @@ async fn a_deleted_automation_fails_no_more(database: Database) {
     world.write(async |tx| tx.delete_automation(world.workspace, automation.id, at(9)).await).await;
     let left = health(&world, world.app, at(9)).await;
     assert_eq!((left.failing_automations, left.failures_in_a_row), (0, 3));
+}
+
+/// Tables whose rows the health of apps is read from, each with what is other in a copy of its row for `other`, an app.
+const TABLES: [(&str, &str); 8] = [
+    ("runs", "'id', gen_random_uuid(), 'workspace_id', other.workspace_id, 'app_id', other.id"),
+    (
+        "approvals",
+        "'id', gen_random_uuid(), 'run_id', gen_random_uuid(), 'workspace_id', other.workspace_id, 'app_id', other.id",
+    ),
+    ("dead_letters", "'id', gen_random_uuid(), 'workspace_id', other.workspace_id, 'app_id', other.id"),
+    ("automations", "'id', gen_random_uuid(), 'workspace_id', other.workspace_id, 'app_id', other.id"),
+    (
+        "automation_failures",
+        "'automation_id', gen_random_uuid(), 'workspace_id', other.workspace_id, 'app_id', other.id",
+    ),
+    ("app_failures", "'workspace_id', other.workspace_id, 'app_id', other.id"),
+    ("app_blocked_runs", "'workspace_id', other.workspace_id, 'app_id', other.id"),
+    ("app_observations", "'workspace_id', other.workspace_id, 'app_id', other.id"),
+];
+
+/// Copies a row of a table for each row of `others`, with other values for some columns.
+async fn copy_row(world: &World, table: &str, others: &str, changed: &str) {
+    let sql = format!(
+        "INSERT INTO {table} SELECT copy.* FROM (SELECT * FROM {table} LIMIT 1) AS original CROSS JOIN {others} CROSS JOIN LATERAL \
+         jsonb_populate_record(NULL::{table}, to_jsonb(original) || jsonb_build_object({changed})) AS copy"
+    );
+    world.execute(&sql, Vec::new()).await;
+}
+
+/// Adds apps to the workspace, and 20,000 to a hundred others. Each has a run, a question that waits, a dead letter, failures,
+/// blocked runs and an observation.
+async fn add_apps_with_facts(world: &World, count: u32) {
+    let (automation, _) = world.add_webhook_automation(None).await;
+    let node = world.id();
+    for end in [AttemptOutcome::Succeeded, blocked(), failed(), failed(), failed()] {
+        run_to_end(world, &automation, node, end, at(5)).await;
+    }
+    let kept = NewRun { trigger: TriggerKind::Webhook, ..world.manual_run(&automation) };
+    world.write(async |tx| tx.enqueue(&kept).await).await;
+    let claimed = world.claim(node, 1, at(2)).await.remove(0);
+    assert!(world.finish(node, &claimed, failed()).await);
+    world.enqueue(&automation, at(1)).await;
+    world.enqueue(&automation, at(1)).await;
+    let claimed = world.claim(node, 2, at(2)).await;
+    let question = ApprovalQuestion { title: "Pay?".to_owned(), detail: None };
+    let wait = AttemptOutcome::Wait { approval: world.id(), number: 0, question };
+    assert!(world.finish(node, &claimed[0], wait).await);
+
+    let slug = "'slug', 'other-' || number";
+    copy_row(
+        world,
+        "workspaces",
+        "generate_series(1, 100) AS number",
+        &format!("'id', gen_random_uuid(), {slug}"),
+    )
+    .await;
+    let own = format!("generate_series(1, {count}) AS number");
+    copy_row(world, "apps", &own, "'id', gen_random_uuid(), 'slug', 'own-' || number").await;
+    let others = "(SELECT id AS workspace, slug || '-' || number AS slug FROM workspaces CROSS JOIN generate_series(1, 200) AS number \
+                  WHERE slug LIKE 'other-%') AS other";
+    copy_row(
+        world,
+        "apps",
+        others,
+        "'id', gen_random_uuid(), 'workspace_id', other.workspace, 'slug', other.slug",
+    )
+    .await;
+    for (table, changed) in TABLES {
+        copy_row(
+            world,
+            table,
+            "(SELECT id, workspace_id FROM apps WHERE slug LIKE 'o%-%') AS other",
+            changed,
+        )
+        .await;
+    }
+    world.execute("ANALYZE", Vec::new()).await;
+}
+
+/// Ends the connections of stores, and with them the time until the server counts what they read.
+async fn count_what_was_read(world: &World) {
+    let ended = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity \
+         WHERE application_name LIKE 'qala%' AND datname = current_database()";
+    world.execute(ended, Vec::new()).await;
+    world.execute("SELECT pg_stat_force_next_flush()", Vec::new()).await;
+}
+
+/// PostgreSQL's own count of the rows that its plans read; SQLite's plans are compared in the unit tests.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_reads_the_rows_of_one_workspace() {
+    for count in [20, 20_000] {
+        let world = World::new(Database::postgres().await).await;
+        add_apps_with_facts(&world, count).await;
+        count_what_was_read(&world).await;
+        world.execute("SELECT pg_stat_reset()", Vec::new()).await;
+
+        let store = world.database.open().await;
+        let seen = store.workspace_health(world.workspace, Visibility::All, at(9)).await.unwrap();
+        assert_eq!(seen.noted.len(), count as usize + 1);
+        let page = PageRequest::first(200);
+        let apps = store.apps(world.workspace, world.user, Visibility::All, page).await.unwrap();
+        let ids: Vec<AppId> = apps.iter().map(|(app, _)| app.id).collect();
+        store.apps_by_id(world.workspace, &ids).await.unwrap();
+        store.app_health(world.workspace, &ids, at(9)).await.unwrap();
+        count_what_was_read(&world).await;
+
+        for table in TABLES.map(|(table, _)| table).into_iter().chain(["apps"]) {
+            let sql = "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relname = $1";
+            let read: i64 = world.query_scalar(sql, vec![table.into()]).await;
+            // Three reads of at most all its apps, and two of a page of 200.
+            let most = 3 * i64::from(count) + 500;
+            assert!(
+                read <= most,
+                "{read} rows of {table} are read for {count} apps, of which {most} are expected at most"
+            );
+        }
+    }
 }
