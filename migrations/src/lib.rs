@@ -46,6 +46,7 @@ mod m0072_workspace_creators;
 mod m0073_lists;
 mod m0074_runs_by_automation;
 mod m0075_audit_of_apps;
+mod m0076_replays;
 mod schema;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
@@ -104,6 +105,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0073_lists::Migration),
             Box::new(m0074_runs_by_automation::Migration),
             Box::new(m0075_audit_of_apps::Migration),
+            Box::new(m0076_replays::Migration),
         ]
     }
 }

@@ -365,6 +365,11 @@ async fn what_is_asked_often_is_found_by_an_index() {
         let of_automation = RunFilter { automation: Some(webhook.automation), ..RunFilter::default() };
         store.runs(workspace, visible, of_automation, page).await.unwrap();
         check("the runs of an automation", "runs_by_automation").await;
+        for replayed in [true, false] {
+            let filter = RunFilter { replayed: Some(replayed), ..of_app };
+            store.runs(workspace, visible, filter, page).await.unwrap();
+            check("the runs of an app by whether they were replayed", "runs_by_replay").await;
+        }
     }
     store.latest_runs(&[webhook.automation, webhook.automation], 12).await.unwrap();
     check("the latest runs of automations", "runs_by_automation").await;

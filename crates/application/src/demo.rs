@@ -81,7 +81,7 @@ impl Application {
         let Some(workspace) = workspaces.first() else { return Ok(None) };
         let member = self.member(&ctx, &workspace.id.to_string()).await?;
         let page = PageRequest { limit: 200, after: None };
-        let automations = self.store().automations(workspace.id, member.visibility(), page).await?;
+        let automations = self.store().automations(workspace.id, member.visibility(), None, page).await?;
         let Some(automation) =
             automations.iter().rev().find(|automation| automation.trigger.kind() == TriggerKind::Webhook)
         else {

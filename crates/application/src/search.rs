@@ -11,7 +11,7 @@ use kernel::{
     authority::{AppAccess, Member},
     caller::Scope,
     id::{AppId, AutomationId, ChangeId, DeadLetterId, ImportId, Kind, ProjectId, RunId, UserId},
-    page::{MAX_LIMIT, PageRequest},
+    page::{MAX_LIMIT, Page, PageRequest},
 };
 use projects::{Project, ProjectFact, authorize_project};
 use serde::{Deserialize, Serialize};
@@ -262,14 +262,22 @@ impl Application {
         member: &Member,
         results: &mut Results,
     ) -> Result<(), Problem> {
-        let page = PageRequest::first(MAX_LIMIT);
-        let gates = connections::gates::list_gates(self.store(), ctx, member, page).await?;
-        // A connection is its own gate, and was found as one.
-        for gate in gates.into_iter().map(|view| view.gate).filter(|gate| gate.connection.is_none()) {
-            let host = gate.host.as_str().to_owned();
-            results.add(&[&gate.name, &host], || {
-                Found::new(FoundKind::Gate, gate.id, gate.name.as_str()).detail(host.as_str())
-            });
+        let mut page = PageRequest::first(MAX_LIMIT);
+        for _ in 0..MAX_COMPARED / MAX_LIMIT {
+            let gates = connections::gates::list_gates(self.store(), ctx, member, page).await?;
+            let read = Page::from_limit_plus_one(gates, page.limit, |view| view.gate.id);
+            page.after = read.items.last().map(|view| view.gate.id.uuid());
+            // A connection is its own gate, and was found as one.
+            for gate in read.items.into_iter().map(|view| view.gate).filter(|gate| gate.connection.is_none())
+            {
+                let host = gate.host.as_str().to_owned();
+                results.add(&[&gate.name, &host], || {
+                    Found::new(FoundKind::Gate, gate.id, gate.name.as_str()).detail(host.as_str())
+                });
+            }
+            if read.next_cursor.is_none() {
+                break;
+            }
         }
         Ok(())
     }

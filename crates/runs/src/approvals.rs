@@ -80,6 +80,14 @@ pub struct Approval {
     pub expires_at: Timestamp,
 }
 
+impl Approval {
+    /// Returns the time at which the run asked.
+    #[must_use]
+    pub fn asked_at(&self) -> Timestamp {
+        self.expires_at - LIFETIME
+    }
+}
+
 /// Checks the bounds of a question.
 ///
 /// # Errors

@@ -162,6 +162,8 @@ pub struct DeadLetterFilter {
     pub app: Option<AppId>,
     /// Only of this automation.
     pub automation: Option<AutomationId>,
+    /// Only of this run.
+    pub run: Option<RunId>,
     /// Only of this kind.
     pub kind: Option<DeadLetterKind>,
     /// Only in this state.

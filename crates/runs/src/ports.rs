@@ -61,12 +61,13 @@ pub trait RunsRead: Send + Sync {
         limit: u32,
     ) -> Result<Vec<AutomationName>, StoreError>;
 
-    /// Returns the automations of a workspace whose app a person can view, newest first. One more than the page's limit
-    /// means that there is another page.
+    /// Returns the automations of a workspace, or of one of its apps, whose app a person can view, newest first. One more than
+    /// the page's limit means that there is another page.
     async fn automations(
         &self,
         workspace: WorkspaceId,
         visible: Visibility,
+        app: Option<AppId>,
         page: PageRequest,
     ) -> Result<Vec<Automation>, StoreError>;
 

@@ -269,6 +269,8 @@ pub struct RunFilter {
     pub trigger: Option<TriggerKind>,
     /// Only those that an agent asked for, or that none did.
     pub by_agent: Option<bool>,
+    /// Only those that were replayed, or that were not.
+    pub replayed: Option<bool>,
     /// Only those that were accepted at this time or later.
     pub from: Option<Timestamp>,
     /// Only those that were accepted before this time.

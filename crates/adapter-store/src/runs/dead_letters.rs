@@ -141,6 +141,8 @@ impl DeadLettersRead for Store {
             .filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)))
             .apply_if(filter.app, |query, app| query.filter(Column::AppId.eq(DbId(app))))
             .apply_if(filter.automation, |query, id| query.filter(Column::AutomationId.eq(DbId(id))))
+            // The dead letter of a run has its id.
+            .apply_if(filter.run, |query, run| query.filter(Column::Id.eq(run.uuid())))
             .apply_if(filter.kind, |query, kind| query.filter(Column::Kind.eq(DbText(kind))))
             .apply_if(filter.state, |query, state| query.filter(Column::State.eq(DbText(state))))
             .apply_if(filter.trigger, |query, kind| query.filter(Column::TriggerKind.eq(DbText(kind))))

@@ -23,7 +23,7 @@ use kernel::{
 use sea_orm::{
     ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
     QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _, Select,
-    sea_query::{Asterisk, Expr, ExprTrait as _, Func, Order, Query, SelectStatement, UnionType},
+    sea_query::{Alias, Asterisk, Expr, ExprTrait as _, Func, Order, Query, SelectStatement, UnionType},
 };
 
 use serde_json::value::RawValue;
@@ -97,12 +97,14 @@ impl RunsRead for Store {
         &self,
         workspace: WorkspaceId,
         visible: Visibility,
+        app: Option<AppId>,
         page: PageRequest,
     ) -> Result<Vec<Automation>, StoreError> {
         use automations::Column;
         let found = automations::Entity::find()
             .filter(Column::WorkspaceId.eq(DbId(workspace)))
             .filter(Column::AppId.in_subquery(visible_app_ids(workspace, visible)))
+            .apply_if(app, |query, app| query.filter(Column::AppId.eq(DbId(app))))
             .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
             .order_by_desc(Column::Id)
             .limit(u64::from(page.limit) + 1)
@@ -349,6 +351,17 @@ fn select_runs(workspace: WorkspaceId, visible: Visibility, filter: RunFilter) -
             let asked = Column::AskedByAgent;
             // Null in runs that no agent asked for.
             query.filter(if by_agent { asked.eq(true) } else { asked.is_null() })
+        })
+        .apply_if(filter.replayed, |query, replayed| {
+            let replay = || Expr::col((Alias::new("replay"), Column::ReplayOf));
+            let found = Expr::exists(
+                Query::select()
+                    .expr(1)
+                    .from_as(runs::Entity, "replay")
+                    .and_where(replay().eq(Expr::col((runs::Entity, Column::Id))))
+                    .to_owned(),
+            );
+            query.filter(if replayed { found } else { found.not() })
         })
         .apply_if(filter.from, |query, from| query.filter(Column::Id.gte(min_uuid_v7_at(from))))
         .apply_if(filter.to, |query, to| query.filter(Column::Id.lt(min_uuid_v7_at(to))))

@@ -129,7 +129,7 @@ async fn a_list_shows_what_a_person_can_view(database: Database) {
     world.write(async |tx| tx.insert_automation(&automation).await).await;
     world.enqueue(&automation, at(0)).await;
     for (visibility, count) in [(Visibility::All, 1), (with_team, 1), (with_all, 0), (stranger, 0)] {
-        let automations = world.store.automations(world.workspace, visibility, PAGE).await.unwrap();
+        let automations = world.store.automations(world.workspace, visibility, None, PAGE).await.unwrap();
         let runs = world.store.runs(world.workspace, visibility, RunFilter::default(), PAGE).await.unwrap();
         assert_eq!((automations.len(), runs.len()), (count, count), "{visibility:?}");
     }

@@ -56,7 +56,7 @@ async fn every_trigger_is_read_as_it_was_written(database: Database) {
         assert_eq!(scope, Some((world.workspace, world.app)));
         newest_first.insert(0, automation);
     }
-    let list = world.store.automations(world.workspace, Visibility::All, PAGE).await.unwrap();
+    let list = world.store.automations(world.workspace, Visibility::All, None, PAGE).await.unwrap();
     assert_eq!(list, newest_first);
     assert_eq!(world.store.automation_scope(world.id()).await.unwrap(), None);
 }

@@ -72,6 +72,12 @@ async fn what_fails_for_good_is_kept_with_its_end(database: Database) {
     assert_eq!(list(all).await, 2);
     assert_eq!(list(DeadLetterFilter { trigger: Some(TriggerKind::Schedule), ..all }).await, 1);
     assert_eq!(list(DeadLetterFilter { kind: Some(DeadLetterKind::Delivery), ..all }).await, 0);
+    let letters = world.store.dead_letters(world.workspace, Visibility::All, all, PAGE).await.unwrap();
+    for letter in letters {
+        let DeadLetterOrigin::Run(run) = letter.origin else { panic!("{letter:?} is of no run") };
+        assert_eq!(list(DeadLetterFilter { run: Some(run), ..all }).await, 1);
+    }
+    assert_eq!(list(DeadLetterFilter { run: Some(world.id()), ..all }).await, 0);
 }
 
 fn refused(world: &World, webhook: &Webhook, digest: Option<[u8; 32]>) -> RefusedDelivery {

@@ -457,8 +457,15 @@ async fn runs_are_listed_by_what_is_asked_for(database: Database) {
     assert_eq!(list(RunFilter { app: Some(world.id()), ..all }, PAGE).await, []);
     assert_eq!(list(RunFilter { by_agent: Some(true), ..all }, PAGE).await, []);
     assert_eq!(list(RunFilter { by_agent: Some(false), ..all }, PAGE).await, runs);
+    assert_eq!(list(RunFilter { replayed: Some(true), ..all }, PAGE).await, []);
+    assert_eq!(list(RunFilter { replayed: Some(false), ..all }, PAGE).await, runs);
     let page = PageRequest { limit: 1, after: Some(runs[0].uuid()) };
     assert_eq!(list(all, page).await, runs[1..]);
+
+    let again = NewRun { replay_of: Some(runs[2]), ..world.manual_run(&one) };
+    world.write(async |tx| tx.enqueue(&again).await).await;
+    assert_eq!(list(RunFilter { replayed: Some(true), ..all }, PAGE).await, runs[2..]);
+    assert_eq!(list(RunFilter { replayed: Some(false), ..all }, PAGE).await, [again.id, runs[0], runs[1]]);
 }
 
 async fn runs_are_listed_and_counted_by_time(database: Database) {

@@ -39,7 +39,7 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
     let member = super::authorize_member(app, ctx).await?;
     let limit = arguments.limit.unwrap_or(DEFAULT_LIMIT);
     let page = PageRequest::parse(Some(limit), arguments.cursor.as_deref())?;
-    let found = app.store().automations(member.workspace(), member.visibility(), page).await?;
+    let found = app.store().automations(member.workspace(), member.visibility(), None, page).await?;
     let page = Page::from_limit_plus_one(found, page.limit, |automation| automation.id);
     let items = page.items.into_iter().map(|automation| {
         json!({

@@ -56,6 +56,7 @@ pub(super) async fn call(app: &Application, ctx: &Context, arguments: JsonObject
     let filter = DeadLetterFilter {
         app: arguments.app_id,
         automation: arguments.automation_id,
+        run: None,
         kind: arguments.kind,
         state: Some(arguments.state.unwrap_or(DeadLetterState::Open)),
         trigger: None,

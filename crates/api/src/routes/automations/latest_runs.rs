@@ -68,7 +68,7 @@ pub(crate) async fn list_latest_runs(
     Params(input): Params<ListAutomations>,
 ) -> ApiResult<Json<LatestRunsList>> {
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
-    let found = api.store().automations(member.workspace(), member.visibility(), page).await?;
+    let found = api.store().automations(member.workspace(), member.visibility(), input.app_id, page).await?;
     let page = Page::from_limit_plus_one(found, page.limit, |automation| automation.id);
     let automations: Vec<AutomationId> = page.items.iter().map(|automation| automation.id).collect();
     let mut latest = api.store().latest_runs(&automations, MAX_RUNS).await?;

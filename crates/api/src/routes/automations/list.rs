@@ -3,6 +3,7 @@
 use axum::{Json, extract::State};
 use kernel::{
     authority::Member,
+    id::AppId,
     page::{Page, PageRequest},
 };
 use serde::{Deserialize, Serialize};
@@ -15,11 +16,13 @@ use crate::{
     state::Api,
 };
 
-/// Page of the list.
+/// Filter, and the page of the list.
 #[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListAutomations {
+    /// Only automations of this app.
+    pub(super) app_id: Option<AppId>,
     /// The `nextCursor` of the previous page.
     pub(super) cursor: Option<String>,
     /// Maximum number of items.
@@ -45,7 +48,7 @@ pub(crate) async fn list_automations(
     Params(input): Params<ListAutomations>,
 ) -> ApiResult<Json<AutomationList>> {
     let page = PageRequest::parse(input.limit, input.cursor.as_deref())?;
-    let found = api.store().automations(member.workspace(), member.visibility(), page).await?;
+    let found = api.store().automations(member.workspace(), member.visibility(), input.app_id, page).await?;
     let page =
         Page::from_limit_plus_one(found, page.limit, |automation| automation.id).map(AutomationView::from);
     Ok(Json(AutomationList { items: page.items, next_cursor: page.next_cursor }))

@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 use kernel::{
     authority::Member,
-    id::{AppId, AutomationId},
+    id::{AppId, AutomationId, RunId},
     page::{Page, PageRequest},
 };
 use runs::{
@@ -29,6 +29,8 @@ pub(crate) struct ListDeadLetters {
     app_id: Option<AppId>,
     /// Only items of this automation.
     automation_id: Option<AutomationId>,
+    /// Only the one of this run.
+    run_id: Option<RunId>,
     /// Only failed runs, or only refused calls.
     #[param(value_type = Option<schemas::runs::LetterKind>)]
     kind: Option<DeadLetterKind>,
@@ -72,6 +74,7 @@ pub(crate) async fn list_dead_letters(
     let filter = DeadLetterFilter {
         app: input.app_id,
         automation: input.automation_id,
+        run: input.run_id,
         kind: input.kind,
         state: input.state,
         trigger: input.trigger,

@@ -35,6 +35,9 @@ pub(crate) struct ApprovalView {
     detail: Option<String>,
     #[schema(value_type = schemas::runs::ApprovalState)]
     state: ApprovalState,
+    /// Time at which the run asked.
+    #[serde(serialize_with = "kernel::rfc3339::millis")]
+    asked_at: DateTime<Utc>,
     /// Time until which it can be decided.
     #[serde(serialize_with = "kernel::rfc3339::millis")]
     expires_at: DateTime<Utc>,
@@ -42,8 +45,9 @@ pub(crate) struct ApprovalView {
 
 impl From<Approval> for ApprovalView {
     fn from(approval: Approval) -> Self {
+        let asked_at = approval.asked_at();
         let Approval { id, question, state, expires_at, .. } = approval;
-        Self { id, title: question.title, detail: question.detail, state, expires_at }
+        Self { id, title: question.title, detail: question.detail, state, asked_at, expires_at }
     }
 }
 

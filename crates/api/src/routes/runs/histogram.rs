@@ -108,6 +108,7 @@ pub(crate) async fn count_runs(
         status: input.status,
         trigger: input.trigger,
         by_agent: input.by_agent,
+        replayed: None,
         from: Some(from),
         to: Some(to),
     };

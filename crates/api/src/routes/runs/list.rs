@@ -35,6 +35,8 @@ pub(crate) struct ListRuns {
     trigger: Option<TriggerKind>,
     /// Only runs that an agent asked for, or with `false` those that none did.
     by_agent: Option<bool>,
+    /// Only runs that were replayed, or with `false` those that were not.
+    replayed: Option<bool>,
     /// Only runs that were accepted at this time or later.
     from: Option<DateTime<Utc>>,
     /// Only runs that were accepted before this time.
@@ -74,6 +76,7 @@ pub(crate) async fn list_runs(
         status: input.status,
         trigger: input.trigger,
         by_agent: input.by_agent,
+        replayed: input.replayed,
         from: input.from,
         to: input.to,
     };

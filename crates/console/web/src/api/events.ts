@@ -29,11 +29,13 @@ const listeners = new Set<Listener>();
 /** Returns the topics that an event makes old, as `useResource` names them. */
 function topicsOf({ type, data }: WorkspaceEvent): string[] {
   const of = (kind: string, id: unknown) => (typeof id === 'string' ? [kind, `${kind}:${id}`] : [kind]);
+  // What happens to an app changes its state.
+  const health = typeof data['appId'] === 'string' ? ['health', `health:${data['appId']}`] : ['health'];
   switch (type) {
-    case 'run': return [...of('run', data['runId']), 'health', ...(typeof data['roadId'] === 'string' ? [`automation-runs:${data['roadId']}`] : [])];
+    case 'run': return [...of('run', data['runId']), ...health, ...(typeof data['roadId'] === 'string' ? [`automation-runs:${data['roadId']}`] : [])];
     case 'build': return [...of('app', data['appId']), 'version'];
-    case 'refusal': return [...of('refusal', data['appId']), ...(typeof data['roadId'] === 'string' ? [`delivery:${data['roadId']}`] : []), 'health'];
-    case 'alert': return ['alert', 'health'];
+    case 'refusal': return [...of('refusal', data['appId']), ...(typeof data['roadId'] === 'string' ? [`delivery:${data['roadId']}`] : []), ...health];
+    case 'alert': return ['alert', ...health];
     case 'log': return of('log', data['appId']);
     case 'changed': return changedTopics(String(data['kind']), data);
     case 'resync': return [];

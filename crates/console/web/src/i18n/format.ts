@@ -54,6 +54,12 @@ export function formatTime(when: When): string {
   return formatter('time', (of) => new Intl.DateTimeFormat(of, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })).format(asDate(when));
 }
 
+/** `14:20:07` on the day of `now`; on others with the date. */
+export function formatClock(when: When, now: number = Date.now()): string {
+  const isToday = asDate(when).toDateString() === new Date(now).toDateString();
+  return isToday ? formatTime(when) : formatDateTime(when);
+}
+
 /** `14:20`. */
 function formatHour(when: When): string {
   return formatter('hour', (of) => new Intl.DateTimeFormat(of, { hour: '2-digit', minute: '2-digit', hour12: false })).format(asDate(when));

@@ -10,9 +10,9 @@ import { t } from './messages';
 export type App = Schemas['App'];
 export type Right = Schemas['AppRightName'];
 
-/** Reads an app, and follows it. A new version changes the app too. */
+/** Reads an app, and follows it: a new version changes the app, and what happens to it changes its state. A response tells no event. */
 export function useApp(id: string): Resource<App> {
-  return useResource('/v1/apps/{id}', { path: { id } }, { on: [`app:${id}`, 'alert'] });
+  return useResource('/v1/apps/{id}', { path: { id } }, { on: [`app:${id}`, `health:${id}`], every: 60_000 });
 }
 
 /** Returns why the person may not do what needs this right, or `null` if they may. */

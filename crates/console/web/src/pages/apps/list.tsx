@@ -16,7 +16,7 @@ const PAGE = 200;
 const FILTERS = ['status', 'category', 'sharing', 'q'] as const;
 
 export default function Apps({ params: { ws } }: RouteProps<'/w/:ws/apps'>) {
-  const list = useList('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: PAGE } }, { on: ['app'] });
+  const list = useList('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: PAGE } }, { on: ['app', 'health'] });
   const create = <Button variant="primary" icon="plus" href={`/w/${ws}/apps/new`} unavailable={mayNotCreate()}>{t('newApp')}</Button>;
   return (
     <Page title={t('title')} lead={t('lead')} actions={<><Button href={`/w/${ws}/imports`}>{t('imports')}</Button><Button href={`/w/${ws}/apps/templates`}>{t('templates')}</Button>{create}</>}>

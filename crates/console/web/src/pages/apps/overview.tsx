@@ -110,11 +110,10 @@ function ClosedGates({ ws, app }: { ws: string; app: App }) {
 }
 
 function Automations({ ws, app }: { ws: string; app: App }) {
-  const automations = useResource('/v1/workspaces/{ws}/automations', { path: { ws }, query: { limit: 200 } }, { on: ['automation'] });
+  const automations = useResource('/v1/workspaces/{ws}/automations', { path: { ws }, query: { appId: app.id, limit: 200 } }, { on: ['automation'] });
   return (
     <Loaded resource={automations} lines={2}>
-      {({ items }) => {
-        const own = items.filter(({ appId }) => appId === app.id);
+      {({ items: own }) => {
         if (own.length === 0) return <div class="card-body app-starts"><p class="muted">{t('noAutomations')}</p><Button size="small" icon="plus" unavailable={missingRight(app, 'can_edit')} href={`/w/${ws}/automations/new?app=${app.id}`}>{t('startIt')}</Button></div>;
         return (
           <ul class="app-rows">

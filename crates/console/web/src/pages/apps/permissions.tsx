@@ -1,6 +1,7 @@
 // What the current version may use, in sentences, and whether the gates let it.
 
 import type { Schemas } from '#api/types';
+import { useAll } from '#api/all';
 import { useResource } from '#api/resource';
 import { Status } from '#ui';
 import { t } from './messages';
@@ -8,9 +9,9 @@ import type { Manifest } from './source';
 
 type Gate = Schemas['Gate'];
 
-/** Reads the gates of the hosts that an app names. */
+/** Reads the gates of a workspace, of which apps name some. */
 export function useGates(ws: string): readonly Gate[] | undefined {
-  return useResource('/v1/workspaces/{ws}/gates', { path: { ws }, query: { limit: 200 } }, { on: ['gate', 'app'] }).data?.items;
+  return useAll<Gate>(`/v1/workspaces/${ws}/gates`, ['gate', 'app']).items;
 }
 
 export function Permissions({ ws, manifest }: { ws: string; manifest: Manifest }) {

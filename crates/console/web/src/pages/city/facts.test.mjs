@@ -6,7 +6,14 @@ import { KnownRuns } from './runs';
 
 const app = (id, more = {}) => ({ id, name: id, archetype: 'bank', createdAt: `2026-11-0${id.length}`, createdBy: 'usr_1', status: 'healthy', statusReasons: [], observedAt: null, waitingApprovals: 0, ...more });
 const run = (id, appId, status, at) => ({ id, appId, status, at, trigger: 'webhook' });
-const sources = (more) => ({ apps: [], automations: [], projects: [], gates: [], members: [{ user: { id: 'usr_1', color: 'leaf' } }], overview: undefined, runs: [], ...more });
+const sources = (more) => ({ apps: [], automations: [], projects: [], gates: [], members: [{ user: { id: 'usr_1', color: 'leaf' } }], overview: undefined, runs: [], areAllRuns: false, ...more });
+
+test('an app has no runs only if all runs were read', () => {
+  for (const [areAllRuns, expected] of [[true, [false, true]], [false, [false, false]]]) {
+    const { apps } = factsOf(sources({ apps: [app('a'), app('bb')], runs: [run('r1', 'a', 'succeeded', '2')], areAllRuns }));
+    assert.deepEqual(apps.map(({ hasNoRuns }) => hasNoRuns), expected);
+  }
+});
 
 test('an app that runs is running, unless something is wrong with it', () => {
   const { apps } = factsOf(sources({ apps: [app('a'), app('bb', { status: 'failing' }), app('ccc', { createdBy: 'gone' })], runs: [run('r1', 'a', 'running', '2'), run('r0', 'a', 'failed', '1'), run('r2', 'bb', 'running', '2')] }));

@@ -7,7 +7,7 @@ import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { useOverview } from '#frame';
 import { factsOf, totalsOf, type CityFacts, type Totals } from './facts';
-import { useAll } from './read-all';
+import { useAll } from '#api/all';
 import { KnownRuns, runOf, runOfEvent, type KnownRun } from './runs';
 
 /** Events of runs are shown this often; the town of a busy workspace is not drawn for each of them. */
@@ -51,7 +51,7 @@ export function useCity(ws: string): City {
   const apps = useAll<Schemas['App']>(`${base}/apps`, ['app', 'version', 'alert']);
   const automations = useAll<Schemas['Automation']>(`${base}/automations`, ['automation']);
   const projects = useAll<Schemas['Project']>(`${base}/backend/projects`, ['project']);
-  const gates = useResource('/v1/workspaces/{ws}/gates', { path: { ws }, query: { limit: 200 } }, { on: ['gate', 'refusal', 'version'] });
+  const gates = useAll<Schemas['Gate']>(`${base}/gates`, ['gate', 'refusal', 'version']);
   const members = useResource('/v1/workspaces/{ws}/members', { path: { ws }, query: { limit: 200 } }, { on: ['member'] });
   const runs = useResource('/v1/workspaces/{ws}/runs', { path: { ws }, query: { limit: 200 } });
   // Events may be lost, and what runs for long is not among the latest two hundred of a busy workspace.
@@ -81,10 +81,10 @@ export function useCity(ws: string): City {
     // Without the projects, apps would take their plots.
     if (!apps.items || !automations.items || !(projects.items ?? projects.error)) return null;
     return factsOf({
-      apps: apps.items, automations: automations.items, projects: projects.items ?? [], gates: gates.data?.items ?? [], members: members.data?.items ?? [],
-      overview: overview.data, runs: live.known,
+      apps: apps.items, automations: automations.items, projects: projects.items ?? [], gates: gates.items ?? [], members: members.data?.items ?? [],
+      overview: overview.data, runs: live.known, areAllRuns: runs.data?.nextCursor === null,
     });
-  }, [apps.items, automations.items, projects.items, projects.error, gates.data, members.data, overview.data, runs.data, running.data, live, drawn]);
+  }, [apps.items, automations.items, projects.items, projects.error, gates.items, members.data, overview.data, runs.data, running.data, live, drawn]);
   const totals = useMemo(() => totalsOf(runs.data, health.data, Date.now()), [runs.data, health.data]);
   const lit = useMemo(() => {
     const now = Date.now();

@@ -28,7 +28,7 @@ function Question({ run, approval }: { run: Schemas['Run']; approval: Schemas['A
       <div class="prose">
         <h2>{approval.title}</h2>
         {approval.detail && <p class="why-cause">{approval.detail}</p>}
-        <p class="muted">{t.rich('answerBy', { when: <Time at={approval.expiresAt} as="moment" /> })}</p>
+        <p class="muted">{t.rich('answerBy', { asked: <Time at={approval.askedAt} />, when: <Time at={approval.expiresAt} as="moment" /> })}</p>
       </div>
       <div class="why-actions">
         <Button variant="primary" icon="check" busy={decide.busy} unavailable={unavailable} onClick={() => void decide.run(true)}>{t('approve')}</Button>

@@ -6,7 +6,7 @@ import { api } from '#api/client';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, hasRole, isReadOnly, navigate, toast, useAction, useCommands, type RouteProps } from '#frame';
-import { formatDuration, formatNumber, formatTime } from '#i18n';
+import { formatClock, formatDuration, formatNumber } from '#i18n';
 import { Button, Card, Copyable, Facts, Json, Loaded, Log, ObjectMenu, RunStatus, Time, confirm, runStatusText, starterText, type LogLine } from '#ui';
 import { Approvals } from './approvals';
 import { ErrorCode, RunInput } from './error-code';
@@ -28,7 +28,7 @@ function Detail({ ws, run }: { ws: string; run: Run }) {
   const hasFailed = run.status === 'failed' || run.status === 'blocked';
   return (
     <Page
-      title={run.status === 'waiting_approval' ? t('titleWaiting', { time: formatTime(run.startedAt).slice(0, 5) }) : t('titleOfRun', { status: runStatusText(run.status), time: formatTime(run.finishedAt ?? run.startedAt) })}
+      title={run.status === 'waiting_approval' ? t('titleWaiting') : t('titleOfRun', { status: runStatusText(run.status), time: formatClock(run.finishedAt ?? run.startedAt) })}
       aside={<Copyable value={run.id} />}
       crumbs={[{ label: t('title'), href: `/w/${ws}/runs` }, { label: run.appName, href: `/w/${ws}/runs?appId=${run.appId}` }]}
       actions={<Actions ws={ws} run={run} />}

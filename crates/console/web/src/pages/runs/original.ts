@@ -5,8 +5,8 @@ import type { Schemas } from '#api/types';
 
 /** Returns what the run was given, if its dead letter still has it. A run itself does not show its input. */
 export function useOriginal(ws: string, run: Pick<Schemas['Run'], 'id' | 'appId'> | null): { readonly isKnown: boolean; readonly value: unknown } {
-  const letters = useResource('/v1/workspaces/{ws}/dead-letters', run === null ? null : { path: { ws }, query: { appId: run.appId, kind: 'run', limit: 200 } });
-  const letter = letters.data?.items.find(({ runId, hasPayload }) => runId === run?.id && hasPayload);
+  const letters = useResource('/v1/workspaces/{ws}/dead-letters', run === null ? null : { path: { ws }, query: { runId: run.id } });
+  const letter = letters.data?.items.find(({ hasPayload }) => hasPayload);
   const full = useResource('/v1/dead-letters/{id}', letter === undefined ? null : { path: { id: letter.id } });
   return { isKnown: full.data !== undefined, value: full.data?.payload };
 }
