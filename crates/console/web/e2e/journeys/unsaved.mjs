@@ -1,5 +1,6 @@
 // What a person typed outlives the tab and the session: each form has it back, and saves it once they have signed in again.
 
+import { failed, letters, prepare } from '../failed-runs.mjs';
 import { newPerson } from '../second-person.mjs';
 
 const panel = (page) => page.locator('aside.panel');
@@ -216,6 +217,9 @@ async function eventually(check, what, expect) {
   expect(false, what);
 }
 
+/** Waits until the browser keeps what was typed. */
+const isKept = (page) => page.waitForFunction(() => Object.keys(localStorage).some((key) => key.startsWith('qala-unsaved/')));
+
 const journeys = FORMS.map(({ name, path, open, fill, isFilled, save, isSaved }) => ({
   name: `${name}: what was typed outlives the tab and the session`,
   run: async (tools) => {
@@ -230,7 +234,7 @@ const journeys = FORMS.map(({ name, path, open, fill, isFilled, save, isSaved })
     await fill(page);
     await isFilled(page);
     // Nobody presses a button: the tab is gone.
-    await page.waitForFunction(() => Object.keys(localStorage).some((key) => key.startsWith('qala-unsaved/')));
+    await isKept(page);
     await page.close();
     const next = await context.newPage();
     await next.goto(here);
@@ -325,7 +329,7 @@ export default [
       const address = `${base}/w/${world.ws}/settings`;
       await page.goto(address);
       await page.getByLabel('Name', { exact: true }).fill('Older text');
-      await page.waitForFunction(() => Object.keys(localStorage).some((key) => key.startsWith('qala-unsaved/')));
+      await isKept(page);
       await page.close();
       await api('PATCH', `/v1/workspaces/${world.ws}`, { name: 'Newer state' });
       const next = await context.newPage();
@@ -334,6 +338,57 @@ export default [
       await button(next, 'Save').first().click();
       await button(dialog(next), 'Keep theirs').click();
       expect((await api('GET', `/v1/workspaces/${world.ws}`)).name === 'Newer state', 'The newer state was overwritten unseen.');
+    },
+  },
+  {
+    name: 'an edit of a row that is restored writes what the person changed, and asks where somebody else changed the same',
+    run: async ({ page, base, context, api, world, expect }) => {
+      const tables = `/v1/backend/projects/${world.project}/tables`;
+      const columns = [{ name: 'title', type: 'text', nullable: true }, { name: 'amount', type: 'integer', nullable: true }, { name: 'note', type: 'text', nullable: true }];
+      await api('POST', tables, { name: 'typed', columns });
+      await api('POST', `${tables}/typed/rows`, [{ id: 'tea', title: 'Tea', amount: 1, note: 'Old note' }]);
+      const read = async () => (await api('GET', `${tables}/typed/rows?id=eq.tea`))[0];
+      const address = `${base}/w/${world.ws}/data/${world.project}/typed/rows/tea`;
+      await page.goto(address);
+      await panel(page).getByLabel('title', { exact: true }).fill('Green tea');
+      await isKept(page);
+      await page.close();
+      await api('PATCH', `${tables}/typed/rows/tea`, { title: 'Black tea', amount: 2 });
+      const next = await context.newPage();
+      await next.goto(address);
+      await next.getByText('Somebody else changed title to Black tea meanwhile.').waitFor();
+      expect((await panel(next).getByLabel('amount', { exact: true }).inputValue()) === '2', 'The form does not show what somebody else saved.');
+      await panel(next).getByLabel('note', { exact: true }).fill('New note');
+      await button(panel(next), 'Save').click();
+      expect((await read()).title === 'Black tea', 'The other value was overwritten unseen.');
+      await button(panel(next), 'Go on with mine').click();
+      await button(panel(next), 'Save').click();
+      await next.getByText('Saved', { exact: true }).waitFor();
+      const { title, amount, note } = await read();
+      expect(title === 'Green tea' && amount === 2 && note === 'New note', `The row is ${title}, ${amount}, ${note}.`);
+    },
+  },
+  {
+    name: 'an input that is typed before the original is read stays as it was typed',
+    run: async ({ page, base, api, world }) => {
+      await prepare(api, base, world, [{ customer: 7 }], failed(api, world, 1));
+      const [{ runId }] = await letters(api, world, 'open');
+      let open;
+      const opens = new Promise((resolve) => { open = resolve; });
+      await page.route('**/v1/dead-letters/*', async (route) => {
+        await opens;
+        await route.continue();
+      });
+      await page.goto(`${base}/w/${world.ws}/runs/${runId}/replay`);
+      await panel(page).getByLabel('Another input').check();
+      await writeCode(page, '{"ok": true}', panel(page));
+      await isKept(page);
+      open();
+      // The original is shown beside it once it was read.
+      await panel(page).locator('.cm-content').filter({ hasText: 'customer' }).first().waitFor();
+      await button(panel(page), 'Start replay').click();
+      await page.waitForURL((url) => /\/runs\/run_\w+$/.test(url.pathname) && !url.pathname.includes(runId));
+      await page.getByRole('heading', { level: 1, name: /Succeeded/ }).waitFor();
     },
   },
   {
