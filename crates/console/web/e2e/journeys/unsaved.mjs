@@ -271,6 +271,86 @@ export default [
     },
   },
   {
+    name: 'a draft of another browser is neither hidden nor overwritten while one types, until one chooses',
+    run: async ({ page, base, api, world, expect }) => {
+      const app = `/v1/apps/${world.app}`;
+      const { currentVersionId: baseVersionId } = await api('GET', app);
+      const saveElsewhere = (text) => api('PUT', `${app}/draft`, { files: { 'main.js': text }, baseVersionId });
+      const has = async (text) => Object.values((await api('GET', `${app}/draft`)).files).some((file) => file.includes(text));
+      await saveElsewhere(CODE);
+      let saves = 0;
+      page.on('request', (request) => { if (request.method() === 'PUT' && request.url().endsWith('/draft')) saves += 1; });
+      await page.goto(`${base}/w/${world.ws}/apps/${world.app}/code?file=main.js`);
+      await button(page, 'Restore draft').waitFor();
+      await writeCode(page, `${CODE}// mine\n`);
+      await page.getByText('draft not saved', { exact: false }).waitFor();
+      // A draft is saved three seconds after the last key.
+      await page.waitForTimeout(4_000);
+      expect(saves === 0 && !(await has('// mine')), 'The draft was overwritten before anything was chosen.');
+      await button(page, 'Restore draft').waitFor();
+      await button(page, 'Keep what is in the editor').click();
+      await page.getByText('draft saved', { exact: false }).waitFor();
+      expect(await has('// mine'), 'What was chosen was not saved.');
+      // Both browsers are open, and the other one saves again.
+      await saveElsewhere(`${CODE}// theirs\n`);
+      await button(page, 'Try').click();
+      await button(page, 'Run draft').click();
+      await button(page, 'Keep what is in the editor').waitFor();
+      expect(await has('// theirs'), 'The newer draft was overwritten unseen.');
+      // The first button is that of the notice, the other one is beside the test.
+      await button(page, 'Restore draft').first().click();
+      await codeShown(page, '// theirs');
+      await button(page, 'Keep what is in the editor').waitFor({ state: 'detached' });
+      await page.getByText('draft saved', { exact: false }).waitFor();
+    },
+  },
+  {
+    name: 'after a reload, the draft that this browser has saved itself asks nothing',
+    run: async ({ page, base, context, world, expect }) => {
+      const address = `${base}/w/${world.ws}/apps/${world.app}/code?file=main.js`;
+      await page.goto(address);
+      await writeCode(page, CODE);
+      await page.getByText('draft saved', { exact: false }).waitFor();
+      await page.keyboard.insertText('// more\n');
+      await page.waitForFunction(() => Object.values(localStorage).some((text) => text.includes('// more')));
+      await page.close();
+      const next = await context.newPage();
+      await next.goto(address);
+      await codeShown(next, '// more');
+      await next.getByText('draft saved', { exact: false }).waitFor();
+      expect((await button(next, 'Restore draft').count()) === 0, 'A draft of this very text is offered.');
+    },
+  },
+  {
+    name: 'a draft that began from an older version is restored as an edit of that version',
+    run: async ({ page, base, context, api, world, expect }) => {
+      const app = `/v1/apps/${world.app}`;
+      const { currentVersionId: first } = await api('GET', app);
+      await api('PUT', `${app}/draft`, { files: { 'main.js': CODE }, baseVersionId: first });
+      await api('POST', `${app}/versions`, { files: { 'main.js': 'export default { async scheduled() { return 2; } };\n' }, summary: 'Theirs' });
+      const { currentVersionId: second } = await api('GET', app);
+      const address = `${base}/w/${world.ws}/apps/${world.app}/code?file=main.js`;
+      await page.goto(address);
+      await button(page, 'Restore draft').click();
+      await codeShown(page, 'written before the end');
+      await page.getByText('published version 2 meanwhile: Theirs', { exact: false }).waitFor();
+      await button(page, 'Save…').click();
+      await button(dialog(page), 'Publish version').click();
+      await page.getByText('Somebody published another version meanwhile. Nothing was saved.').waitFor();
+      expect((await api('GET', app)).currentVersionId === second, 'The newer version was undone.');
+      await isKept(page);
+      await page.close();
+      // The version that it began from can no longer be read.
+      const next = await context.newPage();
+      const gone = { error: { code: 'not_found', message: 'This version does not exist.' } };
+      await next.route(`**${app}/versions/${first}`, (route) => route.fulfill({ status: 404, contentType: 'application/json', body: JSON.stringify(gone) }));
+      await next.goto(address);
+      await next.getByText('The version that this text began from no longer exists.', { exact: false }).waitFor();
+      await codeShown(next, 'written before the end');
+      await next.getByText('Based on version 2.').waitFor();
+    },
+  },
+  {
     name: 'what the page reads by itself interrupts nobody who writes: a bar says that the session has ended',
     run: async ({ page, base, world, expect }) => {
       await page.goto(`${base}/w/${world.ws}/settings`);
