@@ -351,6 +351,28 @@ export default [
     },
   },
   {
+    name: 'a text that is kept on top of another version leaves what only that version changed',
+    run: async ({ page, base, api, world, expect }) => {
+      const app = `/v1/apps/${world.app}`;
+      const current = async () => api('GET', `${app}/versions/${(await api('GET', app)).currentVersionId}`);
+      const { files, manifest } = await current();
+      await page.goto(`${base}/w/${world.ws}/apps/${world.app}/code?file=main.js`);
+      await writeCode(page, CODE);
+      await page.getByText('1 file changed', { exact: false }).waitFor();
+      const permissions = { ...manifest.permissions, egress: [...manifest.permissions.egress, { host: 'prices.example.com', methods: ['GET'] }] };
+      await api('POST', `${app}/versions`, { files: { ...files, 'lib/theirs.js': 'export const theirs = 1;\n' }, manifest: { ...manifest, permissions }, summary: 'Theirs' });
+      await button(page, 'Keep mine on top').click();
+      await page.getByText('Based on version 2.').waitFor();
+      await page.getByText('1 file changed', { exact: false }).waitFor();
+      await button(page, 'Save…').click();
+      await button(dialog(page), 'Publish version').click();
+      await page.getByText('Version 3 is the current one.').waitFor();
+      const made = await current();
+      expect(made.files['main.js'].includes('written before the end'), 'The text is not in the version.');
+      expect('lib/theirs.js' in made.files && made.manifest.permissions.egress.some(({ host }) => host === 'prices.example.com'), 'What the other version changed was undone.');
+    },
+  },
+  {
     name: 'what the page reads by itself interrupts nobody who writes: a bar says that the session has ended',
     run: async ({ page, base, world, expect }) => {
       await page.goto(`${base}/w/${world.ws}/settings`);
