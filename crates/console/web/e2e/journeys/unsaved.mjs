@@ -373,6 +373,52 @@ export default [
     },
   },
   {
+    name: 'a change that is planned from the test leaves nothing of the editor behind, and is put into the manifest that was edited',
+    run: async ({ page, base, api, world, expect }) => {
+      const app = `/v1/apps/${world.app}`;
+      const current = async () => api('GET', `${app}/versions/${(await api('GET', app)).currentVersionId}`);
+      const { manifest } = await current();
+      await page.goto(`${base}/w/${world.ws}/apps/${world.app}/code?file=main.js`);
+      await writeCode(page, 'export default { async scheduled() { await fetch("https://prices.example.com/"); } };\n// typed last\n');
+      await page.getByRole('group', { name: 'Files' }).getByRole('button', { name: 'manifest.json' }).click();
+      await codeShown(page, 'archetype');
+      await writeCode(page, JSON.stringify({ ...manifest, description: 'Typed into the manifest.' }, null, 2));
+      await page.getByText('2 files changed', { exact: false }).waitFor();
+      await button(page, 'Try').click();
+      await button(page, 'Run draft').click();
+      await button(page, 'Plan a change').click();
+      await page.getByText('The manifest now names the host prices.example.com (GET).', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Open in the editor' }).click();
+      await page.getByText('What you had not saved here is back.').waitFor();
+      await page.getByText('The planned change is in the manifest, and is not saved yet.').waitFor();
+      await button(page, 'Save…').click();
+      await button(dialog(page), 'Publish version').click();
+      await page.getByText('Version 2 is the current one.').waitFor();
+      const made = await current();
+      expect(made.files['main.js'].includes('// typed last'), 'The code that was typed last is lost.');
+      expect(made.manifest.description === 'Typed into the manifest.', 'The manifest that was typed is lost.');
+      expect(made.manifest.permissions.egress.some(({ host }) => host === 'prices.example.com'), 'The planned change is not in the manifest.');
+    },
+  },
+  {
+    name: 'the files of an earlier version take the place of a text that was kept, and give it back',
+    run: async ({ page, base, context, api, world }) => {
+      const app = `/v1/apps/${world.app}`;
+      await api('POST', `${app}/versions`, { files: { 'main.js': 'export default { async scheduled() { return "second"; } };\n' } });
+      const code = `${base}/w/${world.ws}/apps/${world.app}/code`;
+      await page.goto(`${code}?file=main.js`);
+      await writeCode(page, CODE);
+      await isKept(page);
+      await page.close();
+      const next = await context.newPage();
+      await next.goto(`${code}?file=main.js&from=1`);
+      await next.getByText('These are the files of version 1.', { exact: false }).waitFor();
+      await next.locator('.cm-content').filter({ hasNotText: 'written before the end' }).first().waitFor();
+      await button(next.locator('.notice'), 'Undo').click();
+      await codeShown(next, 'written before the end');
+    },
+  },
+  {
     name: 'what the page reads by itself interrupts nobody who writes: a bar says that the session has ended',
     run: async ({ page, base, world, expect }) => {
       await page.goto(`${base}/w/${world.ws}/settings`);

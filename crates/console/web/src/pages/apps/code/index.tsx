@@ -1,6 +1,6 @@
 // The code of an app: files and manifest, edited and saved as a new version.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '#api/client';
 import type { Problem } from '#api/problem';
 import { invalidate, useResource } from '#api/resource';
@@ -53,12 +53,14 @@ function Editor({ ws, app, current }: { ws: string; app: App; current: Version |
   const refusal = missingRight(app, 'can_edit');
   const isDirty = editing.isTouched && refusal === null;
   const draft = useOwnDraft(app, editing, isDirty);
+  /** Going on with a text that was kept, whose version may have to be read. */
+  const resuming = useRef(Promise.resolve());
   const restore = (kept: KeptCode) => {
     draft.resume(kept.draftTag ?? null);
-    resumeFrom(app.id, editing, kept.baseId, kept.source).then(() => setSummary(kept.summary), toastProblem);
+    resuming.current = resumeFrom(app.id, editing, kept.baseId, kept.source).then(() => setSummary(kept.summary), toastProblem);
   };
   const unsaved = useUnsaved<KeptCode>(isDirty, { form: 'code', value: { source, baseId: editing.base?.id ?? null, summary, draftTag: draft.tag }, restore });
-  const inserted = useInsertion(app, editing, setSummary);
+  const inserted = useInsertion(app, editing, resuming, setSummary);
   const tab = shownTab(source);
   const choose = (name: string) => setQuery({ file: name });
   const publish = useAction(async (replays: boolean = false) => {

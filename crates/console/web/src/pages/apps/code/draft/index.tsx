@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
-import { discardUnsaved, navigate, toast, useAction } from '#frame';
+import { navigate, toast, useAction } from '#frame';
 import { Button, JsonEditor, ProblemView, Select, TextArea, TextField, parseJson } from '#ui';
 import { missingRight, type App } from '../../app-page';
 import { entryAmong, type Files } from '../../source';
@@ -64,8 +64,8 @@ export function DraftPanel({ ws, app, editing, draft, input }: DraftPanelProps) 
   }, { shows: 'inline' });
   const plan = useAction(async (instruction: string) => {
     const { changeId } = await api.post('/v1/apps/{id}/changes', { path: { id: app.id }, body: { instruction } });
-    discardUnsaved();
-    await navigate(`/w/${ws}/apps/${app.id}/changes/${changeId}`);
+    // What is in the editor is not part of the plan, and is there when the person comes back.
+    await navigate(`/w/${ws}/apps/${app.id}/changes/${changeId}`, { keepsUnsaved: true });
   });
   const unavailable = unavailableReason(app, call, draft);
   return (
