@@ -1,5 +1,6 @@
 // What a person typed outlives the tab and the session: each form has it back, and saves it once they have signed in again.
 
+import { failed, letters, prepare } from '../failed-runs.mjs';
 import { newPerson } from '../second-person.mjs';
 
 const panel = (page) => page.locator('aside.panel');
@@ -216,6 +217,9 @@ async function eventually(check, what, expect) {
   expect(false, what);
 }
 
+/** Waits until the browser keeps what was typed. */
+const isKept = (page) => page.waitForFunction(() => Object.keys(localStorage).some((key) => key.startsWith('qala-unsaved/')));
+
 const journeys = FORMS.map(({ name, path, open, fill, isFilled, save, isSaved }) => ({
   name: `${name}: what was typed outlives the tab and the session`,
   run: async (tools) => {
@@ -230,7 +234,7 @@ const journeys = FORMS.map(({ name, path, open, fill, isFilled, save, isSaved })
     await fill(page);
     await isFilled(page);
     // Nobody presses a button: the tab is gone.
-    await page.waitForFunction(() => Object.keys(localStorage).some((key) => key.startsWith('qala-unsaved/')));
+    await isKept(page);
     await page.close();
     const next = await context.newPage();
     await next.goto(here);
@@ -264,6 +268,154 @@ export default [
       await elsewhere.page.getByText('is the current one', { exact: false }).waitFor();
       await eventually(() => api('GET', `/v1/apps/${world.app}/draft`).then(() => false, () => true), 'The draft is still there.', expect);
       await elsewhere.close();
+    },
+  },
+  {
+    name: 'a draft of another browser is neither hidden nor overwritten while one types, until one chooses',
+    run: async ({ page, base, api, world, expect }) => {
+      const app = `/v1/apps/${world.app}`;
+      const { currentVersionId: baseVersionId } = await api('GET', app);
+      const saveElsewhere = (text) => api('PUT', `${app}/draft`, { files: { 'main.js': text }, baseVersionId });
+      const has = async (text) => Object.values((await api('GET', `${app}/draft`)).files).some((file) => file.includes(text));
+      await saveElsewhere(CODE);
+      let saves = 0;
+      page.on('request', (request) => { if (request.method() === 'PUT' && request.url().endsWith('/draft')) saves += 1; });
+      await page.goto(`${base}/w/${world.ws}/apps/${world.app}/code?file=main.js`);
+      await button(page, 'Restore draft').waitFor();
+      await writeCode(page, `${CODE}// mine\n`);
+      await page.getByText('draft not saved', { exact: false }).waitFor();
+      // A draft is saved three seconds after the last key.
+      await page.waitForTimeout(4_000);
+      expect(saves === 0 && !(await has('// mine')), 'The draft was overwritten before anything was chosen.');
+      await button(page, 'Restore draft').waitFor();
+      await button(page, 'Keep what is in the editor').click();
+      await page.getByText('draft saved', { exact: false }).waitFor();
+      expect(await has('// mine'), 'What was chosen was not saved.');
+      // Both browsers are open, and the other one saves again.
+      await saveElsewhere(`${CODE}// theirs\n`);
+      await button(page, 'Try').click();
+      await button(page, 'Run draft').click();
+      await button(page, 'Keep what is in the editor').waitFor();
+      expect(await has('// theirs'), 'The newer draft was overwritten unseen.');
+      // The first button is that of the notice, the other one is beside the test.
+      await button(page, 'Restore draft').first().click();
+      await codeShown(page, '// theirs');
+      await button(page, 'Keep what is in the editor').waitFor({ state: 'detached' });
+      await page.getByText('draft saved', { exact: false }).waitFor();
+    },
+  },
+  {
+    name: 'after a reload, the draft that this browser has saved itself asks nothing',
+    run: async ({ page, base, context, world, expect }) => {
+      const address = `${base}/w/${world.ws}/apps/${world.app}/code?file=main.js`;
+      await page.goto(address);
+      await writeCode(page, CODE);
+      await page.getByText('draft saved', { exact: false }).waitFor();
+      await page.keyboard.insertText('// more\n');
+      await page.waitForFunction(() => Object.values(localStorage).some((text) => text.includes('// more')));
+      await page.close();
+      const next = await context.newPage();
+      await next.goto(address);
+      await codeShown(next, '// more');
+      await next.getByText('draft saved', { exact: false }).waitFor();
+      expect((await button(next, 'Restore draft').count()) === 0, 'A draft of this very text is offered.');
+    },
+  },
+  {
+    name: 'a draft that began from an older version is restored as an edit of that version',
+    run: async ({ page, base, context, api, world, expect }) => {
+      const app = `/v1/apps/${world.app}`;
+      const { currentVersionId: first } = await api('GET', app);
+      await api('PUT', `${app}/draft`, { files: { 'main.js': CODE }, baseVersionId: first });
+      await api('POST', `${app}/versions`, { files: { 'main.js': 'export default { async scheduled() { return 2; } };\n' }, summary: 'Theirs' });
+      const { currentVersionId: second } = await api('GET', app);
+      const address = `${base}/w/${world.ws}/apps/${world.app}/code?file=main.js`;
+      await page.goto(address);
+      await button(page, 'Restore draft').click();
+      await codeShown(page, 'written before the end');
+      await page.getByText('published version 2 meanwhile: Theirs', { exact: false }).waitFor();
+      await button(page, 'Save…').click();
+      await button(dialog(page), 'Publish version').click();
+      await page.getByText('Somebody published another version meanwhile. Nothing was saved.').waitFor();
+      expect((await api('GET', app)).currentVersionId === second, 'The newer version was undone.');
+      await isKept(page);
+      await page.close();
+      // The version that it began from can no longer be read.
+      const next = await context.newPage();
+      const gone = { error: { code: 'not_found', message: 'This version does not exist.' } };
+      await next.route(`**${app}/versions/${first}`, (route) => route.fulfill({ status: 404, contentType: 'application/json', body: JSON.stringify(gone) }));
+      await next.goto(address);
+      await next.getByText('The version that this text began from no longer exists.', { exact: false }).waitFor();
+      await codeShown(next, 'written before the end');
+      await next.getByText('Based on version 2.').waitFor();
+    },
+  },
+  {
+    name: 'a text that is kept on top of another version leaves what only that version changed',
+    run: async ({ page, base, api, world, expect }) => {
+      const app = `/v1/apps/${world.app}`;
+      const current = async () => api('GET', `${app}/versions/${(await api('GET', app)).currentVersionId}`);
+      const { files, manifest } = await current();
+      await page.goto(`${base}/w/${world.ws}/apps/${world.app}/code?file=main.js`);
+      await writeCode(page, CODE);
+      await page.getByText('1 file changed', { exact: false }).waitFor();
+      const permissions = { ...manifest.permissions, egress: [...manifest.permissions.egress, { host: 'prices.example.com', methods: ['GET'] }] };
+      await api('POST', `${app}/versions`, { files: { ...files, 'lib/theirs.js': 'export const theirs = 1;\n' }, manifest: { ...manifest, permissions }, summary: 'Theirs' });
+      await button(page, 'Keep mine on top').click();
+      await page.getByText('Based on version 2.').waitFor();
+      await page.getByText('1 file changed', { exact: false }).waitFor();
+      await button(page, 'Save…').click();
+      await button(dialog(page), 'Publish version').click();
+      await page.getByText('Version 3 is the current one.').waitFor();
+      const made = await current();
+      expect(made.files['main.js'].includes('written before the end'), 'The text is not in the version.');
+      expect('lib/theirs.js' in made.files && made.manifest.permissions.egress.some(({ host }) => host === 'prices.example.com'), 'What the other version changed was undone.');
+    },
+  },
+  {
+    name: 'a change that is planned from the test leaves nothing of the editor behind, and is put into the manifest that was edited',
+    run: async ({ page, base, api, world, expect }) => {
+      const app = `/v1/apps/${world.app}`;
+      const current = async () => api('GET', `${app}/versions/${(await api('GET', app)).currentVersionId}`);
+      const { manifest } = await current();
+      await page.goto(`${base}/w/${world.ws}/apps/${world.app}/code?file=main.js`);
+      await writeCode(page, 'export default { async scheduled() { await fetch("https://prices.example.com/"); } };\n// typed last\n');
+      await page.getByRole('group', { name: 'Files' }).getByRole('button', { name: 'manifest.json' }).click();
+      await codeShown(page, 'archetype');
+      await writeCode(page, JSON.stringify({ ...manifest, description: 'Typed into the manifest.' }, null, 2));
+      await page.getByText('2 files changed', { exact: false }).waitFor();
+      await button(page, 'Try').click();
+      await button(page, 'Run draft').click();
+      await button(page, 'Plan a change').click();
+      await page.getByText('The manifest now names the host prices.example.com (GET).', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Open in the editor' }).click();
+      await page.getByText('What you had not saved here is back.').waitFor();
+      await page.getByText('The planned change is in the manifest, and is not saved yet.').waitFor();
+      await button(page, 'Save…').click();
+      await button(dialog(page), 'Publish version').click();
+      await page.getByText('Version 2 is the current one.').waitFor();
+      const made = await current();
+      expect(made.files['main.js'].includes('// typed last'), 'The code that was typed last is lost.');
+      expect(made.manifest.description === 'Typed into the manifest.', 'The manifest that was typed is lost.');
+      expect(made.manifest.permissions.egress.some(({ host }) => host === 'prices.example.com'), 'The planned change is not in the manifest.');
+    },
+  },
+  {
+    name: 'the files of an earlier version take the place of a text that was kept, and give it back',
+    run: async ({ page, base, context, api, world }) => {
+      const app = `/v1/apps/${world.app}`;
+      await api('POST', `${app}/versions`, { files: { 'main.js': 'export default { async scheduled() { return "second"; } };\n' } });
+      const code = `${base}/w/${world.ws}/apps/${world.app}/code`;
+      await page.goto(`${code}?file=main.js`);
+      await writeCode(page, CODE);
+      await isKept(page);
+      await page.close();
+      const next = await context.newPage();
+      await next.goto(`${code}?file=main.js&from=1`);
+      await next.getByText('These are the files of version 1.', { exact: false }).waitFor();
+      await next.locator('.cm-content').filter({ hasNotText: 'written before the end' }).first().waitFor();
+      await button(next.locator('.notice'), 'Undo').click();
+      await codeShown(next, 'written before the end');
     },
   },
   {
@@ -325,7 +477,7 @@ export default [
       const address = `${base}/w/${world.ws}/settings`;
       await page.goto(address);
       await page.getByLabel('Name', { exact: true }).fill('Older text');
-      await page.waitForFunction(() => Object.keys(localStorage).some((key) => key.startsWith('qala-unsaved/')));
+      await isKept(page);
       await page.close();
       await api('PATCH', `/v1/workspaces/${world.ws}`, { name: 'Newer state' });
       const next = await context.newPage();
@@ -334,6 +486,57 @@ export default [
       await button(next, 'Save').first().click();
       await button(dialog(next), 'Keep theirs').click();
       expect((await api('GET', `/v1/workspaces/${world.ws}`)).name === 'Newer state', 'The newer state was overwritten unseen.');
+    },
+  },
+  {
+    name: 'an edit of a row that is restored writes what the person changed, and asks where somebody else changed the same',
+    run: async ({ page, base, context, api, world, expect }) => {
+      const tables = `/v1/backend/projects/${world.project}/tables`;
+      const columns = [{ name: 'title', type: 'text', nullable: true }, { name: 'amount', type: 'integer', nullable: true }, { name: 'note', type: 'text', nullable: true }];
+      await api('POST', tables, { name: 'typed', columns });
+      await api('POST', `${tables}/typed/rows`, [{ id: 'tea', title: 'Tea', amount: 1, note: 'Old note' }]);
+      const read = async () => (await api('GET', `${tables}/typed/rows?id=eq.tea`))[0];
+      const address = `${base}/w/${world.ws}/data/${world.project}/typed/rows/tea`;
+      await page.goto(address);
+      await panel(page).getByLabel('title', { exact: true }).fill('Green tea');
+      await isKept(page);
+      await page.close();
+      await api('PATCH', `${tables}/typed/rows/tea`, { title: 'Black tea', amount: 2 });
+      const next = await context.newPage();
+      await next.goto(address);
+      await next.getByText('Somebody else changed title to Black tea meanwhile.').waitFor();
+      expect((await panel(next).getByLabel('amount', { exact: true }).inputValue()) === '2', 'The form does not show what somebody else saved.');
+      await panel(next).getByLabel('note', { exact: true }).fill('New note');
+      await button(panel(next), 'Save').click();
+      expect((await read()).title === 'Black tea', 'The other value was overwritten unseen.');
+      await button(panel(next), 'Go on with mine').click();
+      await button(panel(next), 'Save').click();
+      await next.getByText('Saved', { exact: true }).waitFor();
+      const { title, amount, note } = await read();
+      expect(title === 'Green tea' && amount === 2 && note === 'New note', `The row is ${title}, ${amount}, ${note}.`);
+    },
+  },
+  {
+    name: 'an input that is typed before the original is read stays as it was typed',
+    run: async ({ page, base, api, world }) => {
+      await prepare(api, base, world, [{ customer: 7 }], failed(api, world, 1));
+      const [{ runId }] = await letters(api, world, 'open');
+      let open;
+      const opens = new Promise((resolve) => { open = resolve; });
+      await page.route('**/v1/dead-letters/*', async (route) => {
+        await opens;
+        await route.continue();
+      });
+      await page.goto(`${base}/w/${world.ws}/runs/${runId}/replay`);
+      await panel(page).getByLabel('Another input').check();
+      await writeCode(page, '{"ok": true}', panel(page));
+      await isKept(page);
+      open();
+      // The original is shown beside it once it was read.
+      await panel(page).locator('.cm-content').filter({ hasText: 'customer' }).first().waitFor();
+      await button(panel(page), 'Start replay').click();
+      await page.waitForURL((url) => /\/runs\/run_\w+$/.test(url.pathname) && !url.pathname.includes(runId));
+      await page.getByRole('heading', { level: 1, name: /Succeeded/ }).waitFor();
     },
   },
   {

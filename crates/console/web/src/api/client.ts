@@ -170,7 +170,11 @@ export async function send<T>(call: Call): Promise<Answer<T>> {
     const problem = await problemOf(response);
     const kind = kindOf(current, problem);
     const next = kind === null || tried.has(kind) ? null : await intervened(kind, current);
-    if (kind === null || next === null) throw problem;
+    if (kind === null || next === null) {
+      // What is gone has no tag: with the last one, it could not be created again.
+      if (current.method === 'GET' && problem.status === 404) remember(current.url, null, sent);
+      throw problem;
+    }
     tried.add(kind);
     current = next;
     sent = requests += 1;

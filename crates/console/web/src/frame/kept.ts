@@ -46,20 +46,25 @@ export function readKept(name: string): Kept | null {
   return kept !== null && kept.at > Date.now() - MAX_AGE ? kept : null;
 }
 
-/** Keeps a text. Where a browser has no room left, the oldest ones make room. */
-export function keep(name: string, value: unknown, base: string | null): void {
+/** Keeps a text, and returns whether it did. Where a browser has no room left, the oldest ones make room. */
+export function keep(name: string, value: unknown, base: string | null): boolean {
   const text = JSON.stringify({ at: Date.now(), value, base } satisfies Kept);
-  if (text.length > MAX_LENGTH) return forget(name);
+  if (text.length > MAX_LENGTH) {
+    forget(name);
+    return false;
+  }
   const others = names().filter((one) => one !== name).map((one) => ({ one, at: parse(one)?.at ?? 0 })).sort((a, b) => a.at - b.at);
   for (const { one, at } of others) if (at < Date.now() - MAX_AGE) forget(one);
   for (const oldest of [null, ...others]) {
     if (oldest !== null) forget(oldest.one);
     try {
-      return localStorage.setItem(name, text);
+      localStorage.setItem(name, text);
+      return true;
     } catch {
       // Full, or forbidden: then nothing is kept, and the browser still asks before the tab is closed.
     }
   }
+  return false;
 }
 
 export function forget(name: string): void {

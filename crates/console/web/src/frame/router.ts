@@ -4,7 +4,7 @@ import { batch, computed, signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { asProblem, type Problem } from '#api/problem';
 import { fill, match, routeAt, type KnownRoute, type Match } from './match';
-import { mayLeave } from './unsaved';
+import { keepUnsaved, mayLeave } from './unsaved';
 
 type Component = ComponentType<{ readonly params: Readonly<Record<string, string>> }>;
 
@@ -134,13 +134,16 @@ function rememberScroll(): void {
 export interface NavigateOptions {
   /** Replaces the entry of the history instead of adding one. */
   readonly replace?: boolean;
+  /** Leaves without a question if this browser can keep what was typed: it is there when the person comes back. */
+  readonly keepsUnsaved?: boolean;
 }
 
 /** Goes to a path of this server. */
-export async function navigate(to: string, { replace = false }: NavigateOptions = {}): Promise<void> {
+export async function navigate(to: string, { replace = false, keepsUnsaved = false }: NavigateOptions = {}): Promise<void> {
   const url = new URL(to, location.href);
   if (isServerPage(url.pathname)) return location.assign(url);
-  if (!(await mayLeave())) return undefined;
+  const mayGo = (keepsUnsaved && keepUnsaved()) || (await mayLeave());
+  if (!mayGo) return undefined;
   if (replace) {
     history.replaceState({ index } satisfies HistoryState, '', url);
   } else {
@@ -152,7 +155,7 @@ export async function navigate(to: string, { replace = false }: NavigateOptions 
 }
 
 /** Changes the query and stays on the page. `null` takes a parameter away. */
-export function setQuery(changes: Readonly<Record<string, string | null>>, { replace = true }: NavigateOptions = {}): void {
+export function setQuery(changes: Readonly<Record<string, string | null>>, { replace = true }: Pick<NavigateOptions, 'replace'> = {}): void {
   const next = new URLSearchParams(query.peek());
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === '') next.delete(name);

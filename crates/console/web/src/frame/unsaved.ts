@@ -32,8 +32,10 @@ const PAUSE = 300;
 /** The unsaved work of one form. */
 class Work implements Unsaved {
   private timer: ReturnType<typeof setTimeout> | null = null;
-  private pending: (() => void) | null = null;
+  private pending: (() => boolean) | null = null;
   isDirty = false;
+  /** Whether this browser has what was entered, as of the last `flush`. */
+  isKept = false;
 
   constructor(readonly name: string | null, readonly isQuiet: boolean) {}
 
@@ -49,14 +51,14 @@ class Work implements Unsaved {
   flush(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
-    this.pending?.();
+    if (this.pending !== null) this.isKept = this.pending();
     this.pending = null;
   }
 
   discard(): void {
     this.pending = null;
     this.flush();
-    this.isDirty = false;
+    this.isDirty = this.isKept = false;
     if (this.name !== null) forget(this.name);
   }
 }
@@ -119,8 +121,14 @@ export function discardUnsaved(): void {
   for (const work of works) work.discard();
 }
 
-/** Lets the page be left without a question. What was typed stays in this browser. */
-export function leaveKeeping(): void {
+/** Keeps what was typed before the page is left. Returns whether this browser has all of it, so that nothing is lost without a question. */
+export function keepUnsaved(): boolean {
   for (const work of works) work.flush();
+  return [...works].every((work) => !work.isDirty || work.isKept);
+}
+
+/** Lets the document be left without a question. What was typed stays in this browser. */
+export function leaveKeeping(): void {
+  keepUnsaved();
   isLeaving = true;
 }

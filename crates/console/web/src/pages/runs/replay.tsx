@@ -1,6 +1,6 @@
 // Running a failed run again, with its input or another one.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
@@ -23,12 +23,13 @@ function Replay({ ws, run }: { ws: string; run: Run }) {
   const original = useOriginal(ws, run);
   const [version, setVersion] = useState<Version>('current');
   const [input, setInput] = useState<'original' | 'other'>('original');
-  const [edited, setEdited] = useState('{}');
-  const [isRestored, setRestored] = useState(false);
-  useEffect(() => { if (original.isKnown && !isRestored) setEdited(text(original.value)); }, [original.isKnown]);
+  // What the person has written. Until then the original is shown, which is read later than the run.
+  const [written, setWritten] = useState<string | null>(null);
+  const first = original.isKnown ? text(original.value) : '{}';
+  const edited = written ?? first;
   const parsed = parseJson(edited);
   const isOther = input === 'other';
-  useUnsaved(isOther && edited !== (original.isKnown ? text(original.value) : '{}'), { form: 'replay', value: { version, input, edited }, restore: (kept) => { setVersion(kept.version); setInput(kept.input); setEdited(kept.edited); setRestored(kept.edited !== '{}'); } });
+  useUnsaved(isOther && edited !== first, { form: 'replay', value: { version, input, edited: written }, restore: (kept) => { setVersion(kept.version); setInput(kept.input); setWritten(kept.edited); } });
   const replay = useAction(async () => {
     const body = isOther && 'value' in parsed ? { version, input: parsed.value as never } : { version };
     const { runId } = await api.post('/v1/runs/{id}/replay', { path: { id: run.id }, body });
@@ -48,8 +49,8 @@ function Replay({ ws, run }: { ws: string; run: Run }) {
         label={t('input')} value={input} onChange={setInput}
         options={[{ value: 'original', label: t('inputOriginal'), detail: original.isKnown ? undefined : t('inputHidden') }, { value: 'other', label: t('inputOther') }]}
       />
-      {isOther && <JsonEditor label={t('input')} value={edited} onChange={setEdited} original={original.isKnown ? text(original.value) : undefined} />}
-      {!isOther && original.isKnown && <JsonEditor label={t('input')} value={text(original.value)} height="short" />}
+      {isOther && <JsonEditor label={t('input')} value={edited} onChange={setWritten} original={original.isKnown ? first : undefined} />}
+      {!isOther && original.isKnown && <JsonEditor label={t('input')} value={first} height="short" />}
       <Choice
         label={t('version')} value={version} onChange={setVersion}
         options={[

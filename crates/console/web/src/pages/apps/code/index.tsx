@@ -1,6 +1,6 @@
 // The code of an app: files and manifest, edited and saved as a new version.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from '#api/client';
 import type { Problem } from '#api/problem';
 import { invalidate, useResource } from '#api/resource';
@@ -17,6 +17,7 @@ import { useInsertion } from './insertion';
 import { useOwnDraft } from './own-draft';
 import { ManifestEditor } from './manifest-editor';
 import { t } from './messages';
+import { resumeFrom } from './resume';
 import { save } from './save';
 import { Stale } from './stale';
 import { useSource, type Editing, type Version } from './use-source';
@@ -51,9 +52,15 @@ function Editor({ ws, app, current }: { ws: string; app: App; current: Version |
   const { source, changes } = editing;
   const refusal = missingRight(app, 'can_edit');
   const isDirty = editing.isTouched && refusal === null;
-  const unsaved = useUnsaved(isDirty, { form: 'code', value: { source, baseId: editing.base?.id ?? null, summary }, restore: (kept) => void resume(app.id, editing, kept).then(() => setSummary(kept.summary), toastProblem) });
   const draft = useOwnDraft(app, editing, isDirty);
-  const inserted = useInsertion(app, editing, setSummary);
+  /** Going on with a text that was kept, whose version may have to be read. */
+  const resuming = useRef(Promise.resolve());
+  const restore = (kept: KeptCode) => {
+    draft.resume(kept.draftTag ?? null);
+    resuming.current = resumeFrom(app.id, editing, kept.baseId, kept.source).then(() => setSummary(kept.summary), toastProblem);
+  };
+  const unsaved = useUnsaved<KeptCode>(isDirty, { form: 'code', value: { source, baseId: editing.base?.id ?? null, summary, draftTag: draft.tag }, restore });
+  const inserted = useInsertion(app, editing, resuming, setSummary);
   const tab = shownTab(source);
   const choose = (name: string) => setQuery({ file: name });
   const publish = useAction(async (replays: boolean = false) => {
@@ -99,7 +106,7 @@ function Editor({ ws, app, current }: { ws: string; app: App; current: Version |
       {refusal && <Notice><p>{refusal}</p></Notice>}
       {inserted}
       {draft.notice}
-      {editing.base && isDirty && current && current.id !== editing.base.id && <Stale ws={ws} app={app} editing={editing} current={current} />}
+      {isDirty && current && current.id !== editing.base?.id && <Stale ws={ws} app={app} editing={editing} current={current} />}
       {failure && (place ? <Notice tone="bad"><p>{t('refusedAt', { file: place.tab, line: place.line })} {place.message}</p></Notice> : <ProblemView problem={failure.problem} />)}
       {place !== null && failure === null && failedRun && <Notice tone="bad" actions={<a class="link" href={`/w/${ws}/runs/${failedRun.run.id}`}>{t('openRun')}</a>}><p>{t('failedAt', { file: place.tab, line: place.line })} {place.message}</p></Notice>}
       <div class="editor-head">
@@ -119,7 +126,7 @@ function Editor({ ws, app, current }: { ws: string; app: App; current: Version |
       {tab === MANIFEST
         ? <ManifestEditor ws={ws} value={source.manifest} onChange={refusal === null ? setText : undefined} problem={problem} />
         : <Code key={tab} label={tab} language={languageOf(tab)} value={source.files[tab] ?? ''} onChange={refusal === null ? setText : undefined} problem={problem} height="tall" />}
-      {isTrying && <DraftPanel key={failedRun?.input.isKnown ? 'known' : 'own'} ws={ws} app={app} editing={editing} input={failedRun?.input.isKnown ? failedRun.input.value : undefined} />}
+      {isTrying && <DraftPanel key={failedRun?.input.isKnown ? 'known' : 'own'} ws={ws} app={app} editing={editing} draft={draft} input={failedRun?.input.isKnown ? failedRun.input.value : undefined} />}
       </div>
       {editing.base && <p class="muted editor-base">{t('basedOn', { number: editing.base.number })}</p>}
     </div>
@@ -130,12 +137,8 @@ interface KeptCode {
   readonly source: Source;
   readonly baseId: string | null;
   readonly summary: string;
-}
-
-/** Goes on with what this browser kept, from the version that it began from: another one may be the current one by now. */
-async function resume(appId: string, { base, resume: go }: Editing, { source, baseId }: KeptCode): Promise<void> {
-  if (baseId === (base?.id ?? null)) return go(base, source);
-  return go(baseId === null ? null : await api.get('/v1/apps/{id}/versions/{versionId}', { path: { id: appId, versionId: baseId } }), source);
+  /** Tag of the draft on the server that this text is to replace. */
+  readonly draftTag: string | null;
 }
 
 /** Returns the tab that the address names, if there is such a file. */

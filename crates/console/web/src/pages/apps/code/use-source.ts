@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { Schemas } from '#api/types';
+import { onTop } from '../merge';
 import { MANIFEST, changesBetween, sourceOf, textsOf, type Source } from '../source';
 
 export type Version = Schemas['VersionWithContent'];
@@ -26,7 +27,7 @@ export interface Editing {
   restart(base: Version): void;
   /** Goes on with an edit that was begun from a version. */
   resume(base: Version | null, source: Source): void;
-  /** Takes another version as the base, and keeps what was edited. */
+  /** Takes another version as the base, and keeps what was edited. What was not is that version's. */
   rebase(base: Version): void;
 }
 
@@ -60,6 +61,9 @@ export function useSource(current: Version | null, first: Source): Editing {
       setBase(from);
       setSource(edited);
     },
-    rebase: setBase,
+    rebase: (next) => {
+      setBase(next);
+      setSource(onTop(original, sourceOf(next), source));
+    },
   };
 }

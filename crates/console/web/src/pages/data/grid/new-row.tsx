@@ -7,7 +7,8 @@ import { Button, CopyCall, Loaded, Panel, ProblemView } from '#ui';
 import { editRefusal, useProject, type Project, type Table } from '../project/frame';
 import { bodyOf } from './cells';
 import { t } from './messages';
-import { RowForm, readDraft, type Draft } from './row-form';
+import { readDraft, type Draft } from './row-edit';
+import { RowForm } from './row-form';
 import { TableRows } from './table-rows';
 
 export default function NewRowPanel({ params: { project: id, table: name } }: RouteProps<'/w/:ws/data/:project/:table/new'>) {

@@ -2,33 +2,19 @@
 
 import { Checkbox, Code, Field, TextArea, TextField } from '#ui';
 import type { Schemas } from '#api/types';
-import { parseCell, type Cell, type CellProblem, type Cells } from './cells';
+import type { Cell, CellProblem, Cells } from './cells';
 import { formatted } from './document-editor';
 import { t } from './messages';
+import type { Draft } from './row-edit';
 import { TypeIcon, typeText } from './type-icon';
 
 type Column = Schemas['Column'];
 
-/** What a person has put into the fields; a column that is missing is left out. */
-export type Draft = Readonly<Record<string, Cell>>;
-
-/** Returns the cells of a draft, and what is wrong with those that are no values. */
-export function readDraft(columns: readonly Column[], draft: Draft): { readonly cells: Cells; readonly problems: Readonly<Record<string, CellProblem>> } {
-  const cells: Record<string, Cell> = {};
-  const problems: Record<string, CellProblem> = {};
-  for (const column of columns) {
-    const input = draft[column.name];
-    if (input === undefined) continue;
-    const parsed = parseCell(column, input);
-    if ('problem' in parsed) problems[column.name] = parsed.problem;
-    else cells[column.name] = parsed.cell;
-  }
-  return { cells, problems };
-}
-
 interface RowFormProps {
   readonly columns: readonly Column[];
   readonly draft: Draft;
+  /** What the columns hold that the draft leaves out. */
+  readonly saved?: Cells;
   readonly problems: Readonly<Record<string, CellProblem>>;
   readonly onChange: (draft: Draft) => void;
   /** Whether columns may be left out, so that they get their defaults. */
@@ -36,7 +22,8 @@ interface RowFormProps {
   readonly isReadOnly?: boolean;
 }
 
-export function RowForm({ columns, draft, problems, onChange, isNew, isReadOnly = false }: RowFormProps) {
+export function RowForm({ columns, draft, saved = {}, problems, onChange, isNew, isReadOnly = false }: RowFormProps) {
+  const shown = { ...saved, ...draft };
   const set = (name: string, cell: Cell | undefined) => {
     const { [name]: _, ...rest } = draft;
     onChange(cell === undefined ? rest : { ...rest, [name]: cell });
@@ -47,9 +34,9 @@ export function RowForm({ columns, draft, problems, onChange, isNew, isReadOnly 
         const problem = problems[column.name];
         return (
           <div key={column.name} class="data-field">
-            <CellField column={column} cell={draft[column.name]} error={problem === undefined ? null : t(`problem_${problem}`)} isNew={isNew} isReadOnly={isReadOnly} onChange={(cell) => set(column.name, cell)} />
+            <CellField column={column} cell={shown[column.name]} error={problem === undefined ? null : t(`problem_${problem}`)} isNew={isNew} isReadOnly={isReadOnly} onChange={(cell) => set(column.name, cell)} />
             {column.nullable && !isReadOnly && (
-              <Checkbox label={t('isNull', { name: column.name })} checked={draft[column.name] === null} onChange={(isNull) => set(column.name, isNull ? null : isNew ? undefined : '')} />
+              <Checkbox label={t('isNull', { name: column.name })} checked={shown[column.name] === null} onChange={(isNull) => set(column.name, isNull ? null : isNew ? undefined : '')} />
             )}
           </div>
         );

@@ -6,9 +6,10 @@ import { invalidate, onInvalidate } from '#api/resource';
 import { closePanel, discardUnsaved, toast, useAction, useUnsaved, type RouteProps } from '#frame';
 import { Button, Copyable, CopyCall, Loaded, Notice, ObjectMenu, Panel, ProblemView, Skeleton, confirm } from '#ui';
 import { editRefusal, useProject, type Project, type Table } from '../project/frame';
-import { bodyOf, isSame, type Cells, type Row } from './cells';
+import { bodyOf, type Cells, type Row } from './cells';
 import { t } from './messages';
-import { RowForm, readDraft, type Draft } from './row-form';
+import { NO_EDIT, readEdit, withDraft, withoutColumn } from './row-edit';
+import { RowForm } from './row-form';
 import { TableRows } from './table-rows';
 
 export default function RowPanel({ params: { project: id, table: name, row } }: RouteProps<'/w/:ws/data/:project/:table/rows/:row'>) {
@@ -51,21 +52,17 @@ interface EditProps {
 
 function EditRow({ project, table, rows, row, topic, refresh }: EditProps) {
   const fields = table.columns.filter(({ system }) => !system);
-  // What the person saw when they began; the row itself may be newer.
-  const [base, setBase] = useState<Cells>(row.cells);
-  const [draft, setDraft] = useState<Draft>({});
-  const { cells, problems } = readDraft(fields, draft);
-  const changed = Object.keys(cells).filter((name) => !isSame(fields.find((field) => field.name === name)?.type ?? 'text', cells[name] ?? null, base[name] ?? null));
+  const [entered, setEntered] = useState(NO_EDIT);
+  const { edit, changes, problems, conflicts } = readEdit(fields, entered, row.cells);
+  const changed = Object.keys(changes);
   const isDirty = changed.length > 0 || Object.keys(problems).length > 0;
-  const conflicts = changed.filter((name) => row.cells[name] !== base[name]);
-  useUnsaved(isDirty, { form: 'row', value: { base, draft }, restore: (kept) => { setBase(kept.base); setDraft(kept.draft); } });
-  useEffect(() => { if (!isDirty) setBase(row.cells); }, [row]);
+  useUnsaved(isDirty, { form: 'row', value: edit, restore: setEntered });
   const save = useAction(async () => {
     const fresh = await rows.fresh(row.id);
     if (fresh === null) throw new Problem(404, 'row_gone', t('rowGone'));
     if (changed.some((name) => fresh.cells[name] !== row.cells[name])) return refresh();
-    await rows.update(row.id, Object.fromEntries(changed.map((name) => [name, cells[name] ?? null])));
-    setDraft({});
+    await rows.update(fresh, changes);
+    setEntered(NO_EDIT);
     discardUnsaved();
     invalidate([topic]);
     toast(t('saved'));
@@ -82,7 +79,7 @@ function EditRow({ project, table, rows, row, topic, refresh }: EditProps) {
   const actions = refusal === null && (
     <>
       <Button icon="trash" busy={remove.busy} onClick={() => void remove.run()}>{t('deleteRow')}</Button>
-      {changed.length > 0 && <CopyCall call={{ method: 'PATCH', url: rows.rowUrl(row.id), body: bodyOf(fields, Object.fromEntries(changed.map((name) => [name, cells[name] ?? null]))) }} />}
+      {changed.length > 0 && <CopyCall call={{ method: 'PATCH', url: rows.rowUrl(row.id), body: bodyOf(fields, changes) }} />}
       <Button type="submit" form="data-row" variant="primary" busy={save.busy} unavailable={isDirty ? (Object.keys(problems).length > 0 ? t('fixFirst') : null) : t('nothingChanged')}>{t('save')}</Button>
     </>
   );
@@ -91,21 +88,16 @@ function EditRow({ project, table, rows, row, topic, refresh }: EditProps) {
       <div class="data-row-head"><Copyable value={row.id} /><ObjectMenu url={rows.rowUrl(row.id)} value={row.cells} /></div>
       {save.problem && <ProblemView problem={save.problem} />}
       {conflicts.map((name) => (
-        <Notice key={name} tone="warn" actions={<><Button size="small" onClick={() => { setDraft(without(draft, name)); setBase({ ...base, [name]: row.cells[name] ?? null }); }}>{t('keepTheirs')}</Button><Button size="small" variant="primary" onClick={() => setBase({ ...base, [name]: row.cells[name] ?? null })}>{t('goOnWithMine')}</Button></>}>
+        <Notice key={name} tone="warn" actions={<><Button size="small" onClick={() => setEntered(withoutColumn(edit, name))}>{t('keepTheirs')}</Button><Button size="small" variant="primary" onClick={() => setEntered({ ...edit, base: { ...edit.base, [name]: row.cells[name] ?? null } })}>{t('goOnWithMine')}</Button></>}>
           <p>{t.rich('conflictIn', { column: <b>{name}</b>, theirs: <code>{row.cells[name] ?? 'null'}</code> })}</p>
         </Notice>
       ))}
       <form id="data-row" class="data-form" onSubmit={(event) => { event.preventDefault(); if (isDirty && Object.keys(problems).length === 0 && conflicts.length === 0) void save.run(); }}>
-        <RowForm columns={fields} draft={{ ...row.cells, ...draft }} problems={problems} onChange={setDraft} isNew={false} isReadOnly={refusal !== null} />
+        <RowForm columns={fields} draft={edit.draft} saved={row.cells} problems={problems} onChange={(draft) => setEntered(withDraft(edit, draft, row.cells))} isNew={false} isReadOnly={refusal !== null} />
       </form>
       <p class="muted">{t.rich('createdAt', { when: <code>{row.cells['created_at'] ?? ''}</code> })}</p>
     </Panel>
   );
-}
-
-function without(draft: Draft, name: string): Draft {
-  const { [name]: _, ...rest } = draft;
-  return rest;
 }
 
 /** Returns what may be sent of a row that was deleted, to insert it again. */

@@ -1,6 +1,6 @@
 // Reads and writes of a table's rows.
 
-import { send } from '#api/client';
+import { send, tagOf } from '#api/client';
 import { Problem, asProblem } from '#api/problem';
 import { bodyOf, rowOf, selectOf, type Cells, type Column, type Row } from './cells';
 import type { RowPage } from './row-window';
@@ -30,6 +30,11 @@ async function patient<T>(request: () => Promise<T>): Promise<T> {
 function totalOf(range: string | null): number | null {
   const total = Number(range?.split('/')[1]);
   return Number.isInteger(total) ? total : null;
+}
+
+/** A row as it was read, and the tag that it had then. */
+export interface TaggedRow extends Row {
+  readonly etag: string | null;
 }
 
 export class TableRows {
@@ -78,18 +83,21 @@ export class TableRows {
   }
 
   /** Reads one row, with the tag that its next write is bound to; `null` if it is gone. */
-  async fresh(id: string): Promise<Row | null> {
+  async fresh(id: string): Promise<TaggedRow | null> {
+    let etag: string | null;
     try {
-      await patient(() => send({ method: 'GET', url: this.rowUrl(id) }));
+      etag = tagOf((await patient(() => send<unknown>({ method: 'GET', url: this.rowUrl(id) }))).data);
     } catch (error) {
       if (asProblem(error).status === 404) return null;
       throw error;
     }
-    return (await this.byId([id])).get(id) ?? null;
+    const row = (await this.byId([id])).get(id);
+    return row === undefined ? null : { ...row, etag };
   }
 
-  async update(id: string, cells: Cells): Promise<void> {
-    await patient(() => send({ method: 'PATCH', url: this.rowUrl(id), body: bodyOf(this.columns, cells), throwsConflict: true }));
+  /** Writes cells of a row that was read, unless somebody has changed it since: the page may have read it again meanwhile. */
+  async update({ id, etag }: TaggedRow, cells: Cells): Promise<void> {
+    await patient(() => send({ method: 'PATCH', url: this.rowUrl(id), body: bodyOf(this.columns, cells), throwsConflict: true, ifMatch: etag }));
   }
 
   /** Inserts rows, each request with those that have the same columns. Returns their ids. */

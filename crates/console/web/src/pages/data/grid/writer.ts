@@ -91,7 +91,7 @@ export class Writer {
       if (now === null) throw new Problem(404, 'row_gone', 'The row is gone.');
       if (this.markConflicts(change, now)) return false;
       try {
-        await this.rows.update(change.id, change.cells);
+        await this.rows.update(now, change.cells);
         break;
       } catch (error) {
         // Somebody wrote the row between the two requests, perhaps another cell of it.

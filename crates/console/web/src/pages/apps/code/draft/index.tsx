@@ -2,10 +2,11 @@
 
 import { useState } from 'preact/hooks';
 import { api } from '#api/client';
-import { discardUnsaved, navigate, toast, useAction } from '#frame';
+import { navigate, toast, useAction } from '#frame';
 import { Button, JsonEditor, ProblemView, Select, TextArea, TextField, parseJson } from '#ui';
 import { missingRight, type App } from '../../app-page';
 import { entryAmong, type Files } from '../../source';
+import type { OwnDraft } from '../own-draft';
 import type { Editing } from '../use-source';
 import { t } from './messages';
 import { Outcome, type DraftRun } from './outcome';
@@ -34,10 +35,11 @@ function bodyOf({ handler, data, method, path, body }: Call) {
   return { handler, request: { method, path, ...(body === '' ? {} : { body, headers: { 'content-type': 'application/json' } }) } };
 }
 
-function unavailableReason(app: App, call: Call): string | null {
+function unavailableReason(app: App, call: Call, draft: OwnDraft): string | null {
   const refusal = missingRight(app, 'can_edit') ?? missingRight(app, 'can_run');
   if (refusal !== null) return refusal;
   if (app.currentVersionId === null) return t('noVersion');
+  if (draft.isUndecided) return t('draftFirst');
   if (call.handler === 'fetch') return call.path.startsWith('/') ? null : t('pathFirst');
   const parsed = parseJson(call.data);
   return 'error' in parsed ? parsed.error : null;
@@ -47,24 +49,25 @@ interface DraftPanelProps {
   readonly ws: string;
   readonly app: App;
   readonly editing: Editing;
+  readonly draft: OwnDraft;
   /** Input of the run that is being fixed; none to begin with an empty one. */
   readonly input?: unknown;
 }
 
-export function DraftPanel({ ws, app, editing, input }: DraftPanelProps) {
+export function DraftPanel({ ws, app, editing, draft, input }: DraftPanelProps) {
   const [call, setCall] = useState<Call>(() => ({ handler: firstHandler(editing.source.files), data: input === undefined ? '{}' : JSON.stringify(input, null, 2), method: 'GET', path: '/', body: '' }));
   const [outcome, setOutcome] = useState<DraftRun | null>(null);
   const set = <K extends keyof Call>(name: K) => (value: Call[K]) => setCall((now) => ({ ...now, [name]: value }));
   const run = useAction(async () => {
-    await api.put('/v1/apps/{id}/draft', { path: { id: app.id }, body: { files: editing.source.files, baseVersionId: editing.base?.id ?? null } });
+    if (!(await draft.save())) return toast(t('draftFirst'), { tone: 'bad' });
     setOutcome(await api.post('/v1/apps/{id}/draft/invoke', { path: { id: app.id }, body: bodyOf(call) }));
   }, { shows: 'inline' });
   const plan = useAction(async (instruction: string) => {
     const { changeId } = await api.post('/v1/apps/{id}/changes', { path: { id: app.id }, body: { instruction } });
-    discardUnsaved();
-    await navigate(`/w/${ws}/apps/${app.id}/changes/${changeId}`);
+    // What is in the editor is not part of the plan, and is there when the person comes back.
+    await navigate(`/w/${ws}/apps/${app.id}/changes/${changeId}`, { keepsUnsaved: true });
   });
-  const unavailable = unavailableReason(app, call);
+  const unavailable = unavailableReason(app, call, draft);
   return (
     <section class="draft" aria-label={t('title')}>
       <form class="draft-call" onSubmit={(event) => { event.preventDefault(); if (unavailable === null) void run.run(); }}>
@@ -84,7 +87,7 @@ export function DraftPanel({ ws, app, editing, input }: DraftPanelProps) {
           )}
         <div class="draft-actions">
           <Button type="submit" variant="primary" busy={run.busy} unavailable={unavailable}>{t('run')}</Button>
-          <KeptDraft app={app} editing={editing} />
+          <KeptDraft app={app} draft={draft} />
         </div>
       </form>
       <div class="draft-outcome" aria-live="polite">
@@ -96,17 +99,7 @@ export function DraftPanel({ ws, app, editing, input }: DraftPanelProps) {
 }
 
 /** The draft that the server keeps of the person: what they tried last, perhaps on another machine. */
-function KeptDraft({ app, editing }: { app: App; editing: Editing }) {
-  const take = useAction(async () => {
-    const { files } = await api.get('/v1/apps/{id}/draft', { path: { id: app.id } });
-    const before = editing.source;
-    editing.replace({ ...before, files });
-    toast(t('taken'), { action: { label: t('undo'), run: () => editing.replace(before) } });
-  });
-  const remove = useAction(async () => {
-    await api.delete('/v1/apps/{id}/draft', { path: { id: app.id } });
-    toast(t('deleted'));
-  });
+function KeptDraft({ app, draft: { take, remove } }: { app: App; draft: OwnDraft }) {
   return (
     <>
       <Button variant="plain" busy={take.busy} unavailable={missingRight(app, 'can_edit')} onClick={() => void take.run()}>{t('take')}</Button>
