@@ -6,7 +6,7 @@ import { load } from './load.mjs';
 
 const { decode, decodeAs } = await load('pages/data/table/encoding.ts');
 const { readDelimited } = await load('pages/data/grid/delimited.ts');
-const { sheetOf } = await load('pages/data/table/import-plan.ts');
+const { sheetOf, toCsv } = await load('pages/data/table/import-plan.ts');
 
 const RUSSIAN = 'name;city;n\nАйгерим;Алматы;1\nТимур;Санкт-Петербург;2\n';
 /** The letters of windows-1251 and of KOI8-R and CP866, which have them elsewhere. */
@@ -60,6 +60,18 @@ test('empty lines, and lines of delimiters only, are left out; empty text is a v
   assert.equal(sheet.blankLines, 4);
   assert.deepEqual(read('name\nNULL\n').records, [[null]], 'a NULL that is written is a row');
   assert.deepEqual(read('\n\nname\na\n').headers, ['name'], 'also before the header');
+});
+
+const columnsNamed = (...names) => new Map(names.map((name) => [name, { name, type: 'text', nullable: true, system: false }]));
+/** Returns what the console sends of a file. */
+const sent = (text, mapping, left = []) => toCsv(read(text), mapping, columnsNamed(...mapping.filter((name) => name !== null)), new Set(left));
+
+test('a row of nothing but nulls is sent as one', () => {
+  assert.equal(sent('name,note\na,x\nb,\nc,y\n', [null, 'note']), 'note\nx\nNULL\ny');
+  assert.equal(sent('name\nNULL\n', ['name']), 'name\nNULL');
+  assert.equal(sent('a,b,c\nx,,\n', [null, 'b', 'c']), 'b,c\nNULL,');
+  // Text that is empty is a value, and so is a text that reads NULL.
+  assert.equal(sent('name\n""\n"NULL"\n', ['name']), 'name\n""\n"NULL"');
 });
 
 test('a row that spans lines is named by the line on which it begins', () => {

@@ -107,11 +107,17 @@ export function checkRecord({ headers, records, lines }: Sheet, index: number, m
 /** Returns the rows that fit as CSV with the names of the table's columns. */
 export function toCsv({ records }: Sheet, mapping: Mapping, columns: ReadonlyMap<string, Column>, left: ReadonlySet<number>): string {
   const positions = mapping.flatMap((name, position) => (name === null ? [] : [{ name, position }]));
-  const rows = records.filter((_, index) => !left.has(index)).map((record) => positions.map(({ name, position }) => {
+  const rows = records.filter((_, index) => !left.has(index)).map((record) => rowText(positions.map(({ name, position }) => {
     const cell = record[position] ?? null;
     const column = columns.get(name);
     const parsed = column && name !== 'id' ? parseCell(column, cell) : { cell };
     return 'cell' in parsed ? parsed.cell : cell;
-  }));
-  return toDelimited([positions.map(({ name }) => name), ...rows], ',');
+  })));
+  return [rowText(positions.map(({ name }) => name)), ...rows].join('\n');
+}
+
+/** Returns a row as CSV. Of nothing but nulls one is named: the server skips a line of delimiters only. */
+function rowText(cells: readonly Cell[]): string {
+  const text = toDelimited([cells], ',');
+  return cells.every((cell) => cell === null) ? `NULL${text}` : text;
 }
