@@ -74,6 +74,19 @@ test('a row of nothing but nulls is sent as one', () => {
   assert.equal(sent('name\n""\n"NULL"\n', ['name']), 'name\n""\n"NULL"');
 });
 
+test('a row is sent on the line on which it is in the file', () => {
+  const line = (text, row) => text.split(/\r\n?|\n/).findIndex((one) => one.startsWith(row)) + 1;
+  assert.equal(sent('id,name\n\n\nlong,x\n', ['id', 'name']), 'id,name\n\n\nlong,x');
+  // Empty lines before the header, rows that are left out and lines of columns that are not sent keep their room.
+  assert.equal(line(sent('\n\nname\na\n', ['name']), 'a'), 4);
+  assert.equal(line(sent('name\na\nb\nc\n', ['name'], [0, 1]), 'c'), 4);
+  assert.equal(line(sent('name,note\na,"1\n2\n3"\nb,\n', ['name', null]), 'b'), 5);
+  assert.equal(sent('name,note\n"a\nx","1\n2"\n\nb,\n', ['name', null]), 'name\n"a\nx"\n\n\nb');
+  // All line breaks count, also in quotes and between rows.
+  assert.equal(line(sent('name,note\r\n"a\r\nx\ry",1\r\rb,2\r', ['name', 'note']), 'b'), 6);
+  assert.equal(sent('name\na\nb\n', ['name']), 'name\na\nb', 'a file without gaps gets none');
+});
+
 test('a row that spans lines is named by the line on which it begins', () => {
   assert.deepEqual(read('name,n\n"a\nb\nc",1\nd,2\n').lines, [2, 5]);
 });

@@ -1,7 +1,7 @@
 // What of a file goes into which column, and which of its rows do not fit.
 
 import { parseCell, type Cell, type CellProblem, type Column } from '../grid/cells';
-import { toDelimited } from '../grid/delimited';
+import { countLineBreaks, toDelimited } from '../grid/delimited';
 
 export interface Sheet {
   readonly headers: readonly string[];
@@ -104,16 +104,31 @@ export function checkRecord({ headers, records, lines }: Sheet, index: number, m
   return null;
 }
 
-/** Returns the rows that fit as CSV with the names of the table's columns. */
-export function toCsv({ records }: Sheet, mapping: Mapping, columns: ReadonlyMap<string, Column>, left: ReadonlySet<number>): string {
+/**
+ * Returns the rows that fit as CSV with the names of the table's columns.
+ *
+ * Each row begins on the line on which it begins in the file: empty lines stand for what is left out, and the server skips those. So
+ * the line that the server names in a refusal is one of the person's file, and nobody has to find a number in its sentence.
+ */
+export function toCsv({ records, lines }: Sheet, mapping: Mapping, columns: ReadonlyMap<string, Column>, left: ReadonlySet<number>): string {
   const positions = mapping.flatMap((name, position) => (name === null ? [] : [{ name, position }]));
-  const rows = records.filter((_, index) => !left.has(index)).map((record) => rowText(positions.map(({ name, position }) => {
-    const cell = record[position] ?? null;
-    const column = columns.get(name);
-    const parsed = column && name !== 'id' ? parseCell(column, cell) : { cell };
-    return 'cell' in parsed ? parsed.cell : cell;
-  })));
-  return [rowText(positions.map(({ name }) => name)), ...rows].join('\n');
+  const parts = [rowText(positions.map(({ name }) => name))];
+  /** Line on which the next part begins. */
+  let next = 2;
+  for (const [index, record] of records.entries()) {
+    if (left.has(index)) continue;
+    const text = rowText(positions.map(({ name, position }) => {
+      const cell = record[position] ?? null;
+      const column = columns.get(name);
+      const parsed = column && name !== 'id' ? parseCell(column, cell) : { cell };
+      return 'cell' in parsed ? parsed.cell : cell;
+    }));
+    // A row has no more lines here than in the file, so there is always room for the next one.
+    const gap = Math.max(0, (lines[index] ?? 0) - next);
+    parts.push('\n'.repeat(gap) + text);
+    next += gap + 1 + countLineBreaks(text);
+  }
+  return parts.join('\n');
 }
 
 /** Returns a row as CSV. Of nothing but nulls one is named: the server skips a line of delimiters only. */
