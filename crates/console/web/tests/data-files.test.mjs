@@ -5,7 +5,7 @@ import test from 'node:test';
 import { load } from './load.mjs';
 
 const { decode, decodeAs } = await load('pages/data/table/encoding.ts');
-const { readDelimited } = await load('pages/data/grid/delimited.ts');
+const { delimiterOf, readDelimited } = await load('pages/data/grid/delimited.ts');
 const { sheetOf, toCsv } = await load('pages/data/table/import-plan.ts');
 
 const RUSSIAN = 'name;city;n\nАйгерим;Алматы;1\nТимур;Санкт-Петербург;2\n';
@@ -85,6 +85,12 @@ test('a row is sent on the line on which it is in the file', () => {
   // All line breaks count, also in quotes and between rows.
   assert.equal(line(sent('name,note\r\n"a\r\nx\ry",1\r\rb,2\r', ['name', 'note']), 'b'), 6);
   assert.equal(sent('name\na\nb\n', ['name']), 'name\na\nb', 'a file without gaps gets none');
+});
+
+test('the delimiter is that of the first line with something on it', () => {
+  assert.equal(delimiterOf('\n\r\nname;city\na;1,5,7,9\n'), ';');
+  assert.equal(delimiterOf('name;city\ra,b,c;1,5\r'), ';');
+  assert.equal(delimiterOf('\na\tb\n'), '\t');
 });
 
 test('a row that spans lines is named by the line on which it begins', () => {

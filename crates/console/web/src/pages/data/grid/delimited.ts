@@ -80,9 +80,9 @@ export function countLineBreaks(text: string): number {
   return text.match(/\r\n?|\n/g)?.length ?? 0;
 }
 
-/** Returns the delimiter of a text, by its first line. */
+/** Returns the delimiter of a text, by the first line that is not empty. */
 export function delimiterOf(text: string): Delimiter {
-  const first = text.slice(0, 10_000).split('\n', 1)[0] ?? '';
+  const first = text.slice(0, 10_000).replace(/^[\r\n]+/, '').split(/[\r\n]/, 1)[0] ?? '';
   const count = (delimiter: Delimiter) => first.split(delimiter).length;
   if (first.includes('\t')) return '\t';
   return count(';') > count(',') ? ';' : ',';
