@@ -113,6 +113,45 @@ test('numbers for people are read where they cannot be other numbers', async () 
   assert.deepEqual(['1 234,50', '-3,25', '1’234', '1.234,5', '7'].map(plainNumber), ['1234.50', '-3.25', '1234', '1234.5', '7']);
 });
 
+test('a point is no group where spaces are', async () => {
+  const { areWritten } = await load('pages/data/table/numbers.ts');
+  assert.ok(!areWritten(['1 200', '1.500']));
+  assert.ok(areWritten(['1 200', '1,500']));
+});
+
+test('numbers that a column of reals rounds are told', async () => {
+  const { keepsDigits, readNumbers } = await load('pages/data/table/numbers.ts');
+  for (const text of ['0', '-0.50', '1e3', '1500000', '0.1', '123456789012345', '1E-7', '00012.500']) assert.ok(keepsDigits(text), text);
+  for (const text of ['40817810099910004312', '9007199254740993', '0.12345678901234567891', '1e-400']) assert.ok(!keepsDigits(text), text);
+  const sheet = { headers: ['a', 'b', 'c'], records: [['40817810099910004312', '40817810099910004312', '1,5'], ['word', null, '1 000']], lines: [2, 3], blankLines: 0, blankColumns: 0 };
+  const columns = new Map([['a', 'text'], ['b', 'real'], ['c', 'real']].map(([name, type]) => [name, { name, type, nullable: true, system: false }]));
+  const { read, rounded, sheet: now } = readNumbers(sheet, ['a', 'b', 'c'], columns);
+  assert.deepEqual([read, rounded, now.records[1]], [['c'], ['b'], ['word', null, '1000']]);
+});
+
+test('what a number would not keep stays text', async () => {
+  const { columnsOf } = await load('pages/data/table/columns-of-file.ts');
+  const typeOf = (...values) => columnsOf({ headers: ['c'], records: values.map((value) => [value]), lines: [], blankLines: 0, blankColumns: 0 })[0].type;
+  for (const values of [
+    ['40817810099910004312'], ['9223372036854775808'], ['-9223372036854775809'], ['1', '40817810099910004312'], ['9007199254740993', '1.5'], ['0.12345678901234567891'],
+    ['+77011234567'], ['+49 301 234 567'], ['87011234567', ' +77011234567'], ['007'], [' 007'], ['-007'], ['0 800 123 456'], ['2026-01-01T00:00:00.123456789Z'],
+  ]) assert.equal(typeOf(...values), 'text', values.join());
+  for (const values of [['9223372036854775807'], ['-9223372036854775808'], ['9007199254740993'], ['0'], ['-5', '12'], ['1 234']]) assert.equal(typeOf(...values), 'integer', values.join());
+  for (const values of [['1.50'], ['0.5', '-0.25'], ['1e3'], ['1 234,50'], ['3', '2.25']]) assert.equal(typeOf(...values), 'real', values.join());
+  assert.equal(typeOf('2026-01-01T00:00:00.123456Z'), 'timestamp');
+});
+
+test('the rows for a new table have the names and types that its columns have by now', async () => {
+  const { planOf, rowsOf } = await load('pages/data/table/create-plan.ts');
+  const sheet = read('Amount;Account;Note\n1 234,50;40817810099910004312;x\n2,5;2;\n', ';');
+  const draft = (name, type) => ({ name, type, nullable: true, byDefault: null });
+  const columns = [draft('sum', 'real'), draft('account', 'text'), draft('', 'text')];
+  const plan = planOf(sheet, [0, 1, 2], columns);
+  assert.deepEqual([plan.mapping, plan.numbers.read], [['0', '1', null], ['0']]);
+  assert.equal(rowsOf(plan, columns, new Set()), 'sum,account\n1234.5,40817810099910004312\n2.5,2');
+  assert.deepEqual(planOf(sheet, [0, 1, null], [columns[0], draft('account', 'real')]).numbers.rounded, ['1']);
+});
+
 test('a table for a file has names that the server takes and the narrowest types', async () => {
   const { columnsOf, tableNameOf } = await load('pages/data/table/columns-of-file.ts');
   const headers = ['E-mail', 'Amount', 'Paid', 'Due', 'Code', 'Имя', 'e mail', 'id', 'order', '2nd', 'Extra'];

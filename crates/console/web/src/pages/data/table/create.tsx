@@ -1,22 +1,22 @@
 // A new table, in the panel over the project.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate } from '#api/resource';
 import { navigate, toast, useAction, useUnsaved, discardUnsaved, type RouteProps } from '#frame';
 import { Button, Checkbox, CopyCall, Loaded, Notice, Panel, ProblemView, TextField } from '#ui';
 import { editRefusal, projectPath, useProject, type Project } from '../project/frame';
 import { t } from '../messages';
-import type { Column } from '../grid/cells';
 import { ColumnFields, EMPTY_COLUMN, readColumn, type ColumnDraft } from './column-fields';
 import { columnsOf, tableNameOf } from './columns-of-file';
+import { planOf, rowsOf } from './create-plan';
 import type { Encoding } from './encoding';
 import { EncodingChoice, Picker } from './file-picker';
 import { readFile, type Picked } from './import-file';
-import { toCsv, type Mapping, type Sheet } from './import-plan';
+import type { Sheet } from './import-plan';
 import { importRows } from './import-request';
-import { readNumbers } from './numbers';
 import { tableNameProblem } from './names';
+import { SheetNotes } from './sheet-notes';
 
 export default function NewTablePanel({ params: { ws, project: id } }: RouteProps<'/w/:ws/data/:project/-/new-table'>) {
   const project = useProject(id);
@@ -31,13 +31,6 @@ interface Source {
   readonly sheet: Sheet | null;
   /** Field of each column of the file. */
   readonly fields: readonly (number | null)[];
-}
-
-/** Returns the rows of a file as CSV with the names that the columns have by now. */
-function rowsOf({ sheet, fields }: Source & { sheet: Sheet }, columns: readonly ColumnDraft[]): Blob {
-  const mapping: Mapping = fields.map((field) => (field === null ? null : columns[field]?.name || null));
-  const types = new Map<string, Column>(columns.map(({ name, type, nullable }) => [name, { name, type, nullable, system: false }]));
-  return new Blob([toCsv(readNumbers(sheet, mapping, types).sheet, mapping, types, new Set())]);
 }
 
 function NewTable({ ws, project }: { ws: string; project: Project }) {
@@ -68,10 +61,13 @@ function NewTable({ ws, project }: { ws: string; project: Project }) {
   useUnsaved(name !== '' || used.length > 0, { form: 'table', value: { name, columns, isPublic }, restore: (kept) => { setName(kept.name); setColumns(kept.columns); setPublic(kept.isPublic); } });
   const isChosen = source !== null && source.picked.encoding !== null && source.picked.encoding.chosen === null;
   const sheet = source?.sheet ?? null;
+  // All that the plan takes of the columns: a file may have many rows, and a name changes with every letter.
+  const shape = columns.map(({ name, type, nullable }) => `${name !== ''} ${type} ${nullable}`).join();
+  const plan = useMemo(() => (source?.sheet ? planOf(source.sheet, source.fields, columns) : null), [source, shape]);
   const fill = useAction(async () => {
-    if (source === null || sheet === null) return;
+    if (plan === null) return;
     abort.current = new AbortController();
-    const { imported } = await importRows(`/v1/backend/projects/${project.id}/tables/${name}/import`, 'csv', rowsOf({ ...source, sheet }, columns), () => undefined, abort.current.signal);
+    const { imported } = await importRows(`/v1/backend/projects/${project.id}/tables/${name}/import`, 'csv', new Blob([rowsOf(plan, columns, new Set())]), () => undefined, abort.current.signal);
     invalidate([`project:${project.id}`, `rows:${project.id}/${name}`]);
     toast(t('imported', { count: imported }));
     await navigate(`${projectPath(ws, project.id)}/${name}`);
@@ -107,6 +103,7 @@ function NewTable({ ws, project }: { ws: string; project: Project }) {
           <Picker picked={source?.picked ?? null} busy={take.busy} onPick={(file) => void take.run(file)} />
           {take.problem && <ProblemView problem={take.problem} />}
           {source?.picked.encoding && <EncodingChoice guessed={source.picked.encoding} busy={take.busy} onChoose={(encoding) => void take.run(source.picked.file, encoding)} />}
+          {plan && <SheetNotes numbers={plan.numbers} nameOf={(field) => columns[Number(field)]?.name ?? ''} />}
           {source !== null && sheet === null && <Notice tone="warn">{t('noSheet')}</Notice>}
         </details>
         <fieldset class="data-columns-edit">

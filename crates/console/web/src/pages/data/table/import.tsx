@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { invalidate } from '#api/resource';
 import { closePanel, discardUnsaved, toast, useAction, useUnsaved, type RouteProps } from '#frame';
-import { formatList, formatNumber } from '#i18n';
+import { formatNumber } from '#i18n';
 import { Button, Checkbox, Loaded, Notice, Panel, ProblemView, Table as FewRows } from '#ui';
 import { t as grid } from '../grid/messages';
 import { t } from '../messages';
@@ -14,6 +14,7 @@ import type { Encoding } from './encoding';
 import { EncodingChoice, Picker } from './file-picker';
 import { readFile, type Picked } from './import-file';
 import { readNumbers } from './numbers';
+import { SheetNotes } from './sheet-notes';
 
 export default function ImportPanel({ params: { project: id, table: name } }: RouteProps<'/w/:ws/data/:project/:table/import'>) {
   const project = useProject(id);
@@ -77,8 +78,7 @@ function Import({ project, table }: { project: Project; table: Table }) {
       <Picker picked={picked} busy={read.busy || progress !== null} onPick={(file) => void read.run(file)} />
       {read.problem && <ProblemView problem={read.problem} />}
       {picked?.encoding && <EncodingChoice guessed={picked.encoding} busy={read.busy} onChoose={(encoding) => void read.run(picked.file, encoding)} />}
-      {sheet && (sheet.blankLines > 0 || sheet.blankColumns > 0) && <p class="muted">{[sheet.blankLines > 0 && t('blankLines', { count: sheet.blankLines }), sheet.blankColumns > 0 && t('blankColumns', { count: sheet.blankColumns })].filter(Boolean).join(' ')}</p>}
-      {numbers && numbers.read.length > 0 && <p class="muted">{t('decimalComma', { columns: formatList(numbers.read) })}</p>}
+      {numbers && <SheetNotes numbers={numbers} />}
       {sheet && <MappingTable sheet={sheet} mapping={mapping} table={table} onChange={setMapping} />}
       {picked !== null && sheet === null && <Notice>{t('jsonNote')}</Notice>}
       {checked && checked.refused.length > 0 && <RefusedRows refused={checked.refused} leavesOut={leavesOut} onLeaveOut={setLeavesOut} />}
