@@ -46,6 +46,20 @@ test('anything else is guessed and never decoded with replacement signs', () => 
   assert.equal('guess' in decode(new TextEncoder().encode('Алматы').subarray(0, 11)), true);
 });
 
+test('a long file is guessed by its first letters, wherever they are', () => {
+  const ascii = 'id;name\n' + '1;Ann\n'.repeat(20_000);
+  assert.deepEqual(decode(encodedAs('koi8-r', `${ascii}2;Айгерим\n3;Санкт-Петербург\n`)), { guess: 'koi8-r' });
+  assert.deepEqual(decode(cp1251(`${ascii}2;Айгерим\n3;Санкт-Петербург\n`)), { guess: 'windows-1251' });
+});
+
+test('the values that are shown tell whether a text reads right', async () => {
+  const { samplesOf } = await load('pages/data/table/import-plan.ts');
+  const records = [['1', 'Ann'], ['2', null], ['3', 'Bob'], ['4', 'Айгерим'], ['5']];
+  assert.deepEqual(samplesOf(records, 1, false), ['Ann', null, 'Bob']);
+  assert.deepEqual(samplesOf(records, 1, true), ['Айгерим']);
+  assert.deepEqual(samplesOf(records, 0, true), ['1', '2', '3']);
+});
+
 function read(text, delimiter = ',') {
   const records = [];
   let blank = 0;
@@ -150,6 +164,16 @@ test('the rows for a new table have the names and types that its columns have by
   assert.deepEqual([plan.mapping, plan.numbers.read], [['0', '1', null], ['0']]);
   assert.equal(rowsOf(plan, columns, new Set()), 'sum,account\n1234.5,40817810099910004312\n2.5,2');
   assert.deepEqual(planOf(sheet, [0, 1, null], [columns[0], draft('account', 'real')]).numbers.rounded, ['1']);
+});
+
+test('rows that do not fit into a new table are known before it is created', async () => {
+  const { planOf, rowsOf } = await load('pages/data/table/create-plan.ts');
+  const sheet = read('name,n\na,1\nb,2,x\nc,many\nd,4\n');
+  const columns = [{ name: 'name', type: 'text', nullable: true, byDefault: null }, { name: 'n', type: 'integer', nullable: true, byDefault: null }];
+  const plan = planOf(sheet, [0, 1], columns);
+  assert.deepEqual(plan.refused.map(({ line, column, problem }) => [line, column, problem]), [[3, '', 'width'], [4, '1', 'integer']]);
+  assert.equal(rowsOf(plan, columns, new Set(plan.refused.map(({ index }) => index))), 'name,n\na,1\n\n\nd,4');
+  assert.equal(planOf(sheet, [null, null], columns).hasColumns, false);
 });
 
 test('a table for a file has names that the server takes and the narrowest types', async () => {

@@ -36,12 +36,18 @@ function typeOf(values: readonly Cell[]): ColumnType {
   return TYPES.find(fits) ?? 'text';
 }
 
+/** Whether a column of a file has the name of one that the server makes itself. */
+export function isSystemHeader(header: string): boolean {
+  const plain = plainName(header);
+  return plain === 'id' || plain === 'created_at';
+}
+
 /** Returns the columns of a file as they can be created; `null` for those that the server makes itself. */
 export function columnsOf({ headers, records }: Sheet): readonly (ColumnDraft | null)[] {
   const taken: string[] = [];
   return headers.map((header, index) => {
     const plain = plainName(header).slice(0, MAX_NAME);
-    if (plain === 'id' || plain === 'created_at') return null;
+    if (isSystemHeader(header)) return null;
     const wanted = /^[a-z]/.test(plain) ? plain : plain === '' ? `column_${index + 1}` : `c_${plain}`;
     let name = columnNameProblem(wanted, []) === null ? wanted : `${wanted}_`;
     for (let number = 2; taken.includes(name); number += 1) name = `${wanted}_${number}`;

@@ -38,8 +38,9 @@ function score(text: string): number {
 
 /** Returns the encoding in which the text reads most like a language; windows-1251 of equals. */
 export function guessEncoding(bytes: Uint8Array): Encoding {
-  // Only what is not ASCII tells encodings apart.
-  const sample = bytes.subarray(0, SAMPLE);
+  // Only what is not ASCII tells encodings apart, and a long file may begin with much of that.
+  const first = Math.max(0, bytes.findIndex((byte) => byte >= 0x80));
+  const sample = bytes.subarray(first, first + SAMPLE);
   const scored = ENCODINGS.filter((name) => name !== 'utf-16le').map((name) => ({ name, points: score((decodeAs(sample, name) ?? '\u0080'.repeat(sample.length)).replace(/[\0-\x7f]+/g, ' ')) }));
   return scored.reduce((best, one) => (one.points > best.points ? one : best)).name;
 }

@@ -38,6 +38,21 @@ export function sheetOf([head, ...rows]: readonly Placed[], blankLines: number):
   };
 }
 
+/** Most rows of an import. */
+export const MAX_ROWS = 250_000;
+const SAMPLES = 3;
+
+/** Returns the first values of a column; those with letters beyond ASCII, if there are any, where only these show whether the text reads right. */
+export function samplesOf(records: Sheet['records'], index: number, isGuessed: boolean): readonly Cell[] {
+  const telling: Cell[] = [];
+  for (const record of isGuessed ? records : []) {
+    const cell = record[index] ?? null;
+    if (cell !== null && /[\u0080-\uffff]/.test(cell)) telling.push(cell);
+    if (telling.length === SAMPLES) break;
+  }
+  return telling.length > 0 ? telling : records.slice(0, SAMPLES).map((record) => record[index] ?? null);
+}
+
 /** Column of the table for each column of the file; `null` leaves it out. */
 export type Mapping = readonly (string | null)[];
 
@@ -102,6 +117,11 @@ export function checkRecord({ headers, records, lines }: Sheet, index: number, m
     if ('problem' in parsed) return { ...place, column: column.name, text: record[position] ?? '', problem: parsed.problem };
   }
   return null;
+}
+
+/** Returns the rows that do not fit. */
+export function checkRecords(sheet: Sheet, mapping: Mapping, columns: ReadonlyMap<string, Column>): readonly RefusedRow[] {
+  return sheet.records.flatMap((_, index) => checkRecord(sheet, index, mapping, columns) ?? []);
 }
 
 /**
