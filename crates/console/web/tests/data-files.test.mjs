@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { load } from './load.mjs';
 
-const { decode, decodeAs } = await load('pages/data/table/encoding.ts');
+const { decode, decodeAs, isWorkbook } = await load('pages/data/table/encoding.ts');
 const { delimiterOf, readDelimited } = await load('pages/data/grid/delimited.ts');
 const { sheetOf, toCsv } = await load('pages/data/table/import-plan.ts');
 
@@ -44,6 +44,12 @@ test('anything else is guessed and never decoded with replacement signs', () => 
   assert.equal('guess' in decode(Uint8Array.of(0xef, 0xbb, 0xbf, ...cp1251(RUSSIAN))), true);
   // One letter cut in half at the end is not UTF-8 either.
   assert.equal('guess' in decode(new TextEncoder().encode('Алматы').subarray(0, 11)), true);
+});
+
+test('a workbook is known by its first bytes', () => {
+  assert.ok(isWorkbook(Uint8Array.of(0x50, 0x4b, 3, 4, 20)));
+  assert.ok(isWorkbook(Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0)));
+  for (const text of ['PK\n1\n', 'P', '', RUSSIAN]) assert.ok(!isWorkbook(new TextEncoder().encode(text)), text);
 });
 
 test('a long file is guessed by its first letters, wherever they are', () => {
