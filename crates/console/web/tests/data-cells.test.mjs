@@ -44,6 +44,7 @@ test('the same value may be written in several ways', () => {
   assert.ok(!isSame('timestamp', '2026-01-01T22:04:05.000001Z', '2026-01-01T22:04:05Z'));
   assert.ok(isSame('json', '{"a": 1, "b": [2]}', '{"b":[2],"a":1}'));
   assert.ok(!isSame('json', '[1,2]', '[2,1]'));
+  assert.ok(!isSame('json', '{"a":9007199254740993}', '{"a":9007199254740992}'));
   assert.ok(!isSame('text', '', null));
   assert.ok(!isSame('integer', '1', '2'));
 });

@@ -6,7 +6,7 @@ import { load } from './load.mjs';
 
 const { checkRecord, fillable, guessMapping, mappedTwice, sheetOf, toCsv, unfilled } = await load('pages/data/table/import-plan.ts');
 const { columnNameProblem, tableNameProblem } = await load('pages/data/table/names.ts');
-const { conditionOf, groupsOf, isSameRule, newRule, opensToAnyone } = await load('pages/data/rules/rule.ts');
+const { conditionOf, groupsOf, hasLongNumber, isSameRule, newRule, opensToAnyone } = await load('pages/data/rules/rule.ts');
 const { exampleOf, LANGUAGES, TASKS } = await load('pages/data/project/examples.ts');
 const { chosenKeys, claimLines, claimsOf, isForTokens, keysOf } = await load('pages/data/project/jwks.ts');
 
@@ -33,8 +33,8 @@ test('rows that do not fit are named with their first problem', () => {
 });
 
 test('the file that is sent has the columns of the table, without the rows that are left out', () => {
-  const sheet = { headers: ['Name', 'Other', 'Count'], records: [['Ann', 'x', '007'], ['Bob', 'y', 'bad'], ['', 'z', null]] };
-  assert.equal(toCsv(sheet, ['first_name', null, 'stock'], BY_NAME, new Set([1])), 'first_name,stock\nAnn,7\n"",');
+  const sheet = { headers: ['Name', 'Other', 'Count'], records: [['Ann', 'x', '007'], ['Bob', 'y', 'bad'], ['', 'z', null]], lines: [2, 3, 4] };
+  assert.equal(toCsv(sheet, ['first_name', null, 'stock'], BY_NAME, new Set([1])), 'first_name,stock\nAnn,7\n\n"",');
 });
 
 test('names are those that the server accepts', () => {
@@ -53,6 +53,12 @@ test('conditions become alternatives and conditions again', () => {
   const conditions = [{ t: 'all' }, cmp('a'), { t: 'and', of: [cmp('a'), cmp('b')] }, { t: 'or', of: [cmp('a'), { t: 'and', of: [cmp('b'), cmp('c')] }] }];
   for (const condition of conditions) assert.deepEqual(conditionOf(groupsOf(condition)), condition);
   assert.equal(groupsOf({ t: 'or', of: [{ t: 'or', of: [] }] }), null);
+});
+
+test('a number that may have been rounded is found in rules', () => {
+  const rules = (v) => [{ id: 'a', where: { t: 'and', of: [{ t: 'cmp', column: 'n', op: 'eq', value: { k: 'lit', v } }, { t: 'in', column: 'n', values: [1, 'x', true] }] }, columns: null }];
+  assert.ok(hasLongNumber(rules(9007199254740992)));
+  for (const v of [9007199254740991, 0.1, '9007199254740993', true]) assert.ok(!hasLongNumber(rules(v)), String(v));
 });
 
 test('a rule that opens every row to anyone is noticed, once it is new', () => {

@@ -19,6 +19,8 @@ test('a text that fits is sent as it is', () => {
 test('a text that is too long is minified, or named with its length', () => {
   const padded = `{${' '.repeat(MAX_SOURCE)}"a": 1}`;
   assert.deepEqual(prepareSource(padded), { source: '{"a":1}', minifiedFrom: padded.length });
+  const long = `{${' '.repeat(MAX_SOURCE)}"id": 9007199254740993, "name": "\\u0430"}`;
+  assert.equal(prepareSource(long).source, '{"id":9007199254740993,"name":"а"}', 'numbers keep their digits');
   assert.deepEqual(prepareSource('x'.repeat(MAX_SOURCE + 1)), { problem: 'json', length: MAX_SOURCE + 1 });
   assert.deepEqual(prepareSource(JSON.stringify('x'.repeat(MAX_SOURCE))), { problem: 'long', length: MAX_SOURCE + 2 });
 });

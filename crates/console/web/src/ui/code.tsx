@@ -5,6 +5,7 @@ import { Button } from './button';
 import type { LineProblem } from './code-problem';
 import type { Editor, Language } from './code-setup';
 import { Skeleton } from './feedback';
+import { changedNumber, formatJson } from './json-text';
 import { t } from './messages';
 
 export type { LineProblem };
@@ -114,25 +115,39 @@ export function CodeFiles({ files, onChange, originals }: FilesProps) {
   );
 }
 
-/** Returns the value of a text in JSON, or what is wrong with it. */
-export function parseJson(text: string): { readonly value: unknown } | { readonly error: string } {
+/** Returns what is wrong with the syntax of a text in JSON, or `null`. */
+export function jsonProblem(text: string): string | null {
   try {
-    return { value: JSON.parse(text) as unknown };
+    JSON.parse(text);
+    return null;
   } catch (error) {
-    return { error: t('jsonError', { message: (error as Error).message }) };
+    return t('jsonError', { message: (error as Error).message });
   }
 }
 
+/** Returns the value of a text in JSON, or what is wrong with it. So is a number that would be sent as another one. */
+export function parseJson(text: string): { readonly value: unknown } | { readonly error: string } {
+  const error = jsonProblem(text);
+  if (error !== null) return { error };
+  const number = changedNumber(text);
+  return number === null ? { value: JSON.parse(text) as unknown } : { error: t('jsonNumber', { number }) };
+}
+
+interface JsonEditorProps extends Omit<CodeProps, 'language'> {
+  /** Whether the text itself is sent, with numbers of any length. */
+  readonly sendsText?: boolean;
+}
+
 /** An editor of JSON that says what is wrong. */
-export function JsonEditor({ value, label, onChange, original, height = 'normal', problem }: Omit<CodeProps, 'language'>) {
-  const parsed = parseJson(value);
+export function JsonEditor({ value, label, onChange, original, height = 'normal', problem, sendsText = false }: JsonEditorProps) {
+  const parsed = sendsText ? { error: jsonProblem(value) } : parseJson(value);
   const error = 'error' in parsed ? parsed.error : null;
   return (
     <div class="json-editor">
       <Code value={value} label={label} language="json" onChange={onChange} original={original} height={height} problem={problem} />
       <div class="json-editor-foot">
         <span class={error ? 'field-error' : 'field-hint'} role="status">{error ?? ''}</span>
-        {onChange && !error && <Button size="small" variant="plain" onClick={() => onChange(JSON.stringify(JSON.parse(value), null, 2))}>{t('formatJson')}</Button>}
+        {onChange && !error && <Button size="small" variant="plain" onClick={() => onChange(formatJson(value))}>{t('formatJson')}</Button>}
       </div>
     </div>
   );

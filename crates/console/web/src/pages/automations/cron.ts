@@ -1,4 +1,4 @@
-// Cron expressions, as far as a preview needs them: what they name, and when that is next. The server decides what is accepted.
+// Cron expressions, as far as a preview needs them: what they name, and when that is next. The server decides what is accepted; its rules are in `crates/runs/src/automations/schedule`.
 
 export interface Cron {
   readonly minutes: readonly number[];
@@ -11,61 +11,98 @@ export interface Cron {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+/** Most characters of an expression. */
+const MAX_LENGTH = 128;
 
-function numberOf(text: string, names: readonly string[], first: number): number {
-  const index = names.indexOf(text.toLowerCase());
-  if (index >= 0) return index + first;
-  return /^\d+$/.test(text) ? Number(text) : Number.NaN;
+/** Fields of an expression with their numbers, and how many different values they have. */
+const FIELDS = [
+  { name: 'minute', from: 0, to: 59, size: 60, names: [] }, { name: 'hour', from: 0, to: 23, size: 24, names: [] }, { name: 'day', from: 1, to: 31, size: 31, names: [] },
+  // Sunday is 0 and 7.
+  { name: 'month', from: 1, to: 12, size: 12, names: MONTHS }, { name: 'weekday', from: 0, to: 7, size: 7, names: WEEKDAYS },
+] as const;
+
+type Field = (typeof FIELDS)[number];
+
+/** Returns the number of a single value, or `null` if the field has none such. */
+function valueOf(text: string, { from, to, names }: Field): number | null {
+  const index = (names as readonly string[]).indexOf(text.toLowerCase());
+  const value = index >= 0 ? index + from : /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  return value >= from && value <= to ? value : null;
+}
+
+/** Returns the numbers of a range such as `9-17`, of `*` or of a single value. */
+function rangeOf(range: string, field: Field): readonly [low: number, high: number] | null {
+  if (range === '*') return [field.from, field.to];
+  const [first = '', last = first, ...more] = range.split('-');
+  const isSunday = (text: string) => text.toLowerCase() === 'sun';
+  const [low, end] = [valueOf(first, field), valueOf(last, field)];
+  if (low === null || end === null || more.length > 0) return null;
+  // As the end of a week, Sunday comes after Saturday. From Sunday to Sunday is refused, as it would be a whole week.
+  if (range.includes('-') && isSunday(last)) return isSunday(first) ? null : [low, 7];
+  return low <= end ? [low, end] : null;
 }
 
 /** Returns the numbers of a part such as `9-17/2`, or `null` if it is not one. */
-function partOf(part: string, from: number, to: number, names: readonly string[]): number[] | null {
+function partOf(part: string, field: Field): number[] | null {
   const [range = '', step = '1', ...rest] = part.split('/');
-  const [low, high, ...more] = range === '*' ? [from, to] : range.split('-').map((text) => numberOf(text, names, from));
-  const last = high ?? low;
-  const by = Number(step);
-  const isNumbers = low !== undefined && last !== undefined && low >= from && last <= to && low <= last && Number.isInteger(by) && by >= 1;
-  if (!isNumbers || rest.length > 0 || more.length > 0 || (part.includes('/') && range !== '*' && high === undefined)) return null;
-  return Array.from({ length: Math.floor((last - low) / by) + 1 }, (_, index) => low + index * by);
+  const by = /^\d+$/.test(step) ? Number(step) : 0;
+  const numbers = rangeOf(range, field);
+  // A step is that of a range, and not larger than the field.
+  const hasRange = range === '*' || range.includes('-');
+  if (numbers === null || rest.length > 0 || by < 1 || by > field.size || (part.includes('/') && !hasRange)) return null;
+  const [low, high] = numbers;
+  return Array.from({ length: Math.floor((high - low) / by) + 1 }, (_, index) => low + index * by);
 }
 
-function fieldOf(field: string, from: number, to: number, names: readonly string[] = []): number[] | null {
-  const parts = field.split(',').map((part) => partOf(part, from, to, names));
+const isDayField = ({ name }: Field) => name === 'day' || name === 'weekday';
+
+function fieldOf(text: string, field: Field): number[] | null {
+  const items = text.split(',');
+  if (text === '?' && isDayField(field)) return fieldOf('*', field);
+  const parts = items.map((item) => (item === '*' && items.length > 1 ? null : partOf(item, field)));
   if (parts.includes(null)) return null;
   return [...new Set(parts.flatMap((part) => part ?? []))].sort((a, b) => a - b);
 }
 
-/** Reads an expression of five fields, or returns `null` if it is not one. */
-export function parseCron(text: string): Cron | null {
+/** Whether an item names a day that depends on the month: `L`, `LW`, `15W`, `FRIL`, `MON#1`. */
+function isSpecial(item: string, field: Field): boolean {
+  if (field.name === 'day') return /^LW?$/i.test(item) || (/w$/i.test(item) && valueOf(item.slice(0, -1), field) !== null);
+  const day = field.name === 'weekday' ? /^(.+?)(?:L|#[1-5])$/i.exec(item)?.[1] : undefined;
+  return day !== undefined && valueOf(day, field) !== null;
+}
+
+function isField(text: string, field: Field): boolean {
+  return fieldOf(text, field) !== null || text.split(',').every((item) => isSpecial(item, field) || (item !== '*' && partOf(item, field) !== null));
+}
+
+function fieldsOf(text: string): readonly string[] | null {
   const fields = text.trim().split(/\s+/);
-  const [minute, hour, day, month, weekday] = fields;
-  if (fields.length !== 5 || minute === undefined || hour === undefined || day === undefined || month === undefined || weekday === undefined) return null;
-  const [minutes, hours, days, months, named] = [fieldOf(minute, 0, 59), fieldOf(hour, 0, 23), fieldOf(day, 1, 31), fieldOf(month, 1, 12, MONTHS), fieldOf(weekday, 0, 7, WEEKDAYS)];
+  return fields.length === FIELDS.length && text.trim().length <= MAX_LENGTH ? fields : null;
+}
+
+/** Reads an expression of five fields, or returns `null` if it is not one or names days that depend on the month. */
+export function parseCron(text: string): Cron | null {
+  const texts = fieldsOf(text);
+  if (texts === null) return null;
+  const [minutes, hours, days, months, named] = FIELDS.map((field, index) => fieldOf(texts[index] ?? '', field));
   if (!minutes || !hours || !days || !months || !named) return null;
   const weekdays = [...new Set(named.map((number) => number % 7))].sort((a, b) => a - b);
-  return { minutes, hours, days, months, weekdays, fields: [minute, hour, day, month, weekday] };
+  return { minutes, hours, days, months, weekdays, fields: texts as Cron['fields'] & readonly string[] };
 }
-
-/** Fields of an expression with their numbers. */
-const FIELDS = [
-  { name: 'minute', from: 0, to: 59, names: [] }, { name: 'hour', from: 0, to: 23, names: [] }, { name: 'day', from: 1, to: 31, names: [] },
-  { name: 'month', from: 1, to: 12, names: MONTHS }, { name: 'weekday', from: 0, to: 7, names: WEEKDAYS },
-] as const;
 
 /** What is wrong with an expression: the number of its fields, or the first field that is not one. */
-export type CronMistake = { readonly field: null } | { readonly field: (typeof FIELDS)[number]['name']; readonly from: number; readonly to: number };
+export type CronMistake = { readonly field: null } | { readonly field: Field['name']; readonly from: number; readonly to: number };
 
-/** Says what is wrong with an expression. Of a last day, a working day and the like the server decides. */
+/** Says what is wrong with an expression, by the rules of the server. */
 export function cronMistake(text: string): CronMistake | null {
-  const fields = text.trim().split(/\s+/);
-  if (fields.length !== FIELDS.length) return { field: null };
-  const wrong = FIELDS.find(({ from, to, names, name }, index) => {
-    const field = fields[index] ?? '';
-    const isSpecial = (name === 'day' || name === 'weekday') && /[LW#?]/i.test(field.replace(/[a-z]{3,}/gi, ''));
-    return !isSpecial && fieldOf(field, from, to, names) === null;
-  });
+  const texts = fieldsOf(text);
+  if (texts === null) return { field: null };
+  const wrong = FIELDS.find((field, index) => !isField(texts[index] ?? '', field));
   return wrong === undefined ? null : { field: wrong.name, from: wrong.from, to: wrong.to };
 }
+
+/** Whether a field of days begins with a star: a day then has to match both fields, else either (crontab(5)). */
+export const isStarred = (field: string) => /^[*?]/.test(field);
 
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;
@@ -102,8 +139,7 @@ function instantsOf(wall: number, zone: string, hasAnyHour: boolean): number[] {
 function matchesDay({ days, months, weekdays, fields }: Cron, wall: Date): boolean {
   if (!months.includes(wall.getUTCMonth() + 1)) return false;
   const [isDay, isWeekday] = [days.includes(wall.getUTCDate()), weekdays.includes(wall.getUTCDay())];
-  // As in crontab(5): either day counts, unless one of the fields begins with a star.
-  return fields[2].startsWith('*') || fields[4].startsWith('*') ? isDay && isWeekday : isDay || isWeekday;
+  return isStarred(fields[2]) || isStarred(fields[4]) ? isDay && isWeekday : isDay || isWeekday;
 }
 
 const MAX_DAYS = 366 * 8;

@@ -3,7 +3,7 @@
 import type { Schemas } from '#api/types';
 import { formatList } from '#i18n';
 import { triggerText } from '#ui/status';
-import { parseCron, type Cron } from './cron';
+import { isStarred, parseCron, type Cron } from './cron';
 import { t } from './messages';
 
 const MAX_TIMES = 6;
@@ -32,7 +32,10 @@ export function cronWords(expression: string): string | null {
   const cron = parseCron(expression);
   if (!cron) return null;
   const { minutes, hours, days, months, weekdays, fields: [, , day, month, weekday] } = cron;
-  const [anyDay, anyMonth, anyWeekday] = [day === '*', month === '*', weekday === '*' || weekdays.length === 7];
+  const isAny = (field: string) => field === '*' || field === '?';
+  // All days of the week beside days of the month make every day of these.
+  const anyWeekday = isAny(weekday) || (weekdays.length === 7 && (isStarred(weekday) || isStarred(day)));
+  const [anyDay, anyMonth] = [isAny(day), isAny(month)];
   const often = frequency(cron);
   if (often !== null && anyDay && anyMonth && anyWeekday) return often;
   const hasTimes = minutes.length * hours.length <= MAX_TIMES;

@@ -1,5 +1,7 @@
 // The text of an export, as it is sent.
 
+import { minifyJson } from '#ui/json-text';
+
 /** Most characters of an export. */
 export const MAX_SOURCE = 400_000;
 /** Bytes of a file that is read at all. */
@@ -22,7 +24,8 @@ export function prepareSource(text: string): Prepared {
   if (length <= MAX_SOURCE) return { source: text, minifiedFrom: null };
   let source: string;
   try {
-    source = JSON.stringify(JSON.parse(text));
+    JSON.parse(text);
+    source = minifyJson(text);
   } catch {
     return { problem: 'json', length };
   }

@@ -7,6 +7,7 @@ import { invalidate, useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, discardUnsaved, hasRole, isReadOnly, navigate, toast, useAction, useUnsaved, type RouteProps } from '#frame';
 import { Button, Card, CodeFiles, Empty, Loaded, Notice, ProblemView, RequestMenu, Select, TextArea, TextField } from '#ui';
+import { changedNumber } from '#ui/json-text';
 import { t } from './messages';
 import { useTemplates, type Template } from './use-templates';
 
@@ -28,7 +29,7 @@ export default function TemplatePage({ params: { ws, template: id } }: RouteProp
 function valueOf({ kind }: Setting, text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === '') return null;
-  if (kind === 'number') return Number.isFinite(Number(trimmed)) ? Number(trimmed) : null;
+  if (kind === 'number') return Number.isFinite(Number(trimmed)) && changedNumber(trimmed) === null ? Number(trimmed) : null;
   return kind === 'urls' ? trimmed.split(/\s+/) : trimmed;
 }
 
@@ -123,8 +124,11 @@ function ConnectionField({ ws, connection: { name, label, connectors }, form }: 
   );
 }
 
-function SettingField({ setting: { name, label, kind, example }, form }: { setting: Setting; form: FormState }) {
-  const shared = { label, value: form.settings[name] ?? '', onInput: (text: string) => form.setSetting(name, text), placeholder: shown(example) };
+function SettingField({ setting, form }: { setting: Setting; form: FormState }) {
+  const { name, label, kind, example } = setting;
+  const value = form.settings[name] ?? '';
+  const error = kind === 'number' && value.trim() !== '' && valueOf(setting, value) === null ? t('numberWrong') : null;
+  const shared = { label, value, error, onInput: (text: string) => form.setSetting(name, text), placeholder: shown(example) };
   if (kind === 'urls') return <TextArea {...shared} hint={t('urlsHint')} rows={3} />;
   return <TextField {...shared} type={kind === 'number' ? 'number' : kind === 'email' ? 'email' : kind === 'url' ? 'url' : 'text'} />;
 }

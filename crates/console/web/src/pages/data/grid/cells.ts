@@ -4,6 +4,7 @@
 // does not survive JavaScript's.
 
 import type { Schemas } from '#api/types';
+import { comparableJson } from '#ui/json-text';
 
 export type ColumnType = Schemas['ColumnType'];
 export type Column = Pick<Schemas['Column'], 'name' | 'type' | 'nullable' | 'system'>;
@@ -131,7 +132,7 @@ function canonical(text: string): string {
     return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, sorted(member)]));
   };
   try {
-    return JSON.stringify(sorted(JSON.parse(text)));
+    return JSON.stringify(sorted(comparableJson(text)));
   } catch {
     return text;
   }

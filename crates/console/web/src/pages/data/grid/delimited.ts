@@ -27,7 +27,7 @@ export function readDelimited(text: string, delimiter: Delimiter, onRecord: (rec
       const closing = closingQuote(text, position + 1);
       if (closing < 0) return line;
       const quoted = text.slice(position + 1, closing);
-      line += countLines(quoted);
+      line += countLineBreaks(quoted);
       cell = quoted.replaceAll('""', '"');
       position = closing + 1;
       // What follows the quotes belongs to them, as spreadsheets read it.
@@ -75,13 +75,14 @@ function endOfPlain(text: string, from: number, delimiter: Delimiter): number {
   return position;
 }
 
-function countLines(text: string): number {
-  return text.split('\n').length - 1;
+/** Counts the line breaks of a text as the server does: `\n`, `\r\n` and `\r`. */
+export function countLineBreaks(text: string): number {
+  return text.match(/\r\n?|\n/g)?.length ?? 0;
 }
 
-/** Returns the delimiter of a text, by its first line. */
+/** Returns the delimiter of a text, by the first line that is not empty. */
 export function delimiterOf(text: string): Delimiter {
-  const first = text.slice(0, 10_000).split('\n', 1)[0] ?? '';
+  const first = text.slice(0, 10_000).replace(/^[\r\n]+/, '').split(/[\r\n]/, 1)[0] ?? '';
   const count = (delimiter: Delimiter) => first.split(delimiter).length;
   if (first.includes('\t')) return '\t';
   return count(';') > count(',') ? ';' : ',';

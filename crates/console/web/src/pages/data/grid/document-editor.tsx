@@ -1,16 +1,15 @@
 // The editor of a document in a cell, in a dialog.
 
 import { useState } from 'preact/hooks';
-import { Button, Dialog, JsonEditor, openDialog, parseJson } from '#ui';
+import { Button, Dialog, JsonEditor, jsonProblem, openDialog } from '#ui';
+import { formatJson } from '#ui/json-text';
 import type { Cell, Column, Row } from './cells';
 import { t } from './messages';
 import type { GridModel } from './model';
 
 export function formatted(cell: Cell): string {
   if (cell === null) return '';
-  const parsed = parseJson(cell);
-  // Numbers that JavaScript would round stay as they are.
-  return 'error' in parsed || /\d{16}/.test(cell) ? cell : JSON.stringify(parsed.value, null, 2);
+  return jsonProblem(cell) === null ? formatJson(cell) : cell;
 }
 
 export async function editDocument(model: GridModel, row: Row, column: Column): Promise<void> {
@@ -23,8 +22,7 @@ export async function editDocument(model: GridModel, row: Row, column: Column): 
 function DocumentDialog({ column, initial, close }: { column: Column; initial: Cell; close: (result?: { readonly cell: Cell }) => void }) {
   const [text, setText] = useState(formatted(initial));
   const isEmpty = text.trim() === '';
-  const parsed = isEmpty ? null : parseJson(text);
-  const unavailable = parsed && 'error' in parsed ? parsed.error : isEmpty && !column.nullable ? t('problem_required') : null;
+  const unavailable = !isEmpty ? jsonProblem(text) : column.nullable ? null : t('problem_required');
   const actions = (
     <>
       {column.nullable && <Button onClick={() => close({ cell: null })}>{t('setNull')}</Button>}
@@ -33,7 +31,7 @@ function DocumentDialog({ column, initial, close }: { column: Column; initial: C
   );
   return (
     <Dialog title={column.name} size="wide" actions={actions} onClose={() => close()}>
-      <JsonEditor label={column.name} value={text} onChange={setText} />
+      <JsonEditor label={column.name} value={text} onChange={setText} sendsText />
     </Dialog>
   );
 }

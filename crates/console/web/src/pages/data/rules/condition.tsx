@@ -57,6 +57,8 @@ function scalarOf(type: ColumnType, text: string): Scalar | null {
   const parsed = parseCell({ type, nullable: false }, text);
   if ('problem' in parsed || parsed.cell === null) return null;
   if (type === 'boolean') return parsed.cell === 'true';
+  // It would be sent as another one.
+  if (type === 'integer' && !Number.isSafeInteger(Number(parsed.cell))) return null;
   return type === 'integer' || type === 'real' ? Number(parsed.cell) : parsed.cell;
 }
 
@@ -74,6 +76,11 @@ function read({ column, relation, against, text }: Draft, type: ColumnType): Sim
   if (against === 'claim') return CLAIM.test(text) ? { t: 'cmp', column, op: relation, value: { k: 'claim', name: text } } : null;
   const value = scalarOf(type, text);
   return value === null ? null : { t: 'cmp', column, op: relation, value: { k: 'lit', v: value } };
+}
+
+/** Whether the text has a whole number that would be rounded. */
+function hasTooLong(type: ColumnType, text: string): boolean {
+  return type === 'integer' && text.split(',').some((one) => 'cell' in parseCell({ type, nullable: false }, one) && scalarOf(type, one) === null);
 }
 
 function relationsOf(type: ColumnType): readonly Relation[] {
@@ -97,7 +104,7 @@ function ConditionDialog({ columns, initial, close }: { columns: readonly Column
   const againsts: readonly Against[] = canBePerson && type === 'text' ? ['me', 'claim', 'lit'] : ['lit', 'claim'];
   const against = againsts.includes(draft.against) ? draft.against : 'lit';
   return (
-    <Dialog title={t('condition')} onClose={() => close()} actions={<Button type="submit" form="data-condition" variant="primary" unavailable={condition === null ? t('valueFirst') : null}>{t('useCondition')}</Button>}>
+    <Dialog title={t('condition')} onClose={() => close()} actions={<Button type="submit" form="data-condition" variant="primary" unavailable={condition !== null ? null : hasTooLong(type, draft.text) ? t('longNumber') : t('valueFirst')}>{t('useCondition')}</Button>}>
       <form id="data-condition" onSubmit={(event) => { event.preventDefault(); if (condition) close(condition); }}>
         <div class="data-filter-parts">
           <Select label={t('column')} value={draft.column} options={columns.map(({ name }) => ({ value: name, label: name }))} onChange={setColumn} />

@@ -10,7 +10,7 @@ import { TablePage, adminRefusal, type Project, type Table } from '../project/fr
 import { tablePrecondition } from '../project/precondition';
 import { t } from './messages';
 import { RuleLine } from './rule-line';
-import { MAX_RULES, isSameRule, newRule, opensToAnyone, type Rule } from './rule';
+import { MAX_RULES, hasLongNumber, isSameRule, newRule, opensToAnyone, type Rule } from './rule';
 import { Tester } from './tester';
 
 type Form = 'menus' | 'sentences' | 'json';
@@ -64,7 +64,8 @@ function Policy({ project, table, verdict }: { project: Project; table: Table; v
   const setRules = (next: readonly Rule[]) => setDraft({ form: 'menus', rules: next });
   const add = () => setRules([...rules, newRule(rules)]);
   useCommands([{ id: 'rules.add', label: t('addRule'), keys: 'n', when: () => refusal === null && form === 'menus' && rules.length < MAX_RULES, run: add }]);
-  const invalid = parsed && 'error' in parsed ? parsed.error : form === 'menus' && rules.some((rule) => rule.actions.length === 0) ? t('actionFirst') : null;
+  // Only the sentences have numbers as they were written.
+  const invalid = parsed && 'error' in parsed ? parsed.error : form === 'menus' && rules.some((rule) => rule.actions.length === 0) ? t('actionFirst') : form !== 'sentences' && hasLongNumber(body.rules) ? t('longNumber') : null;
   return (
     <section class="data-policy" aria-label={t('rules')}>
       {table.publicRead && <Notice tone="warn"><p>{t('publicNotice')}</p></Notice>}

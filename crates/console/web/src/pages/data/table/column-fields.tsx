@@ -2,6 +2,7 @@
 
 import type { Schemas } from '#api/types';
 import { Button, Checkbox, Select, TextField } from '#ui';
+import { changedNumber } from '#ui/json-text';
 import { parseCell, type ColumnType } from '../grid/cells';
 import { typeText } from '../grid/type-icon';
 import { t } from '../messages';
@@ -29,6 +30,8 @@ export function readColumn({ name, type, nullable, byDefault }: ColumnDraft, oth
   if (byDefault === null) return { column: { name, type, nullable } };
   const parsed = parseCell({ type, nullable: false }, byDefault);
   if ('problem' in parsed) return { problem: { field: 'default', text: t('defaultWrong') } };
+  const number = type === 'json' ? changedNumber(parsed.cell ?? '') : null;
+  if (number !== null) return { problem: { field: 'default', text: t('defaultRounded', { number }) } };
   return { column: { name, type, nullable, default: valueOf(type, parsed.cell ?? '') as never } };
 }
 

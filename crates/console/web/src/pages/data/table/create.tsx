@@ -1,22 +1,24 @@
 // A new table, in the panel over the project.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { api } from '#api/client';
 import { invalidate } from '#api/resource';
 import { navigate, toast, useAction, useUnsaved, discardUnsaved, type RouteProps } from '#frame';
 import { Button, Checkbox, CopyCall, Loaded, Notice, Panel, ProblemView, TextField } from '#ui';
 import { editRefusal, projectPath, useProject, type Project } from '../project/frame';
 import { t } from '../messages';
-import type { Column } from '../grid/cells';
 import { ColumnFields, EMPTY_COLUMN, readColumn, type ColumnDraft } from './column-fields';
-import { columnsOf, tableNameOf } from './columns-of-file';
+import { columnsOf, isSystemHeader, tableNameOf } from './columns-of-file';
+import { planOf, rowsOf } from './create-plan';
 import type { Encoding } from './encoding';
 import { EncodingChoice, Picker } from './file-picker';
+import { FileColumns } from './file-columns';
 import { readFile, type Picked } from './import-file';
-import { toCsv, type Mapping, type Sheet } from './import-plan';
-import { importRows } from './import-request';
-import { readNumbers } from './numbers';
+import { ProgressView, RefusedRows } from './import-outcome';
+import { MAX_ROWS, type Sheet } from './import-plan';
+import { importRows, type ImportProgress } from './import-request';
 import { tableNameProblem } from './names';
+import { SheetNotes } from './sheet-notes';
 
 export default function NewTablePanel({ params: { ws, project: id } }: RouteProps<'/w/:ws/data/:project/-/new-table'>) {
   const project = useProject(id);
@@ -31,13 +33,10 @@ interface Source {
   readonly sheet: Sheet | null;
   /** Field of each column of the file. */
   readonly fields: readonly (number | null)[];
-}
-
-/** Returns the rows of a file as CSV with the names that the columns have by now. */
-function rowsOf({ sheet, fields }: Source & { sheet: Sheet }, columns: readonly ColumnDraft[]): Blob {
-  const mapping: Mapping = fields.map((field) => (field === null ? null : columns[field]?.name || null));
-  const types = new Map<string, Column>(columns.map(({ name, type, nullable }) => [name, { name, type, nullable, system: false }]));
-  return new Blob([toCsv(readNumbers(sheet, mapping, types).sheet, mapping, types, new Set())]);
+  /** The fields as the file gave them. */
+  readonly drafts: readonly ColumnDraft[];
+  /** Columns of the file for which a table has no room. */
+  readonly excess: number;
 }
 
 function NewTable({ ws, project }: { ws: string; project: Project }) {
@@ -46,15 +45,22 @@ function NewTable({ ws, project }: { ws: string; project: Project }) {
   const [isPublic, setPublic] = useState(false);
   const [typed, setTyped] = useState('');
   const [source, setSource] = useState<Source | null>(null);
+  const [leavesOut, setLeavesOut] = useState(false);
   const [created, setCreated] = useState<string | null>(null);
+  const [progress, setProgress] = useState<ImportProgress | null>(null);
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
   const take = useAction(async (file: File, encoding: Encoding | null = null) => {
     const picked = await readFile(file, encoding);
     const found = picked.sheet === null ? [] : columnsOf(picked.sheet);
-    const drafts = found.filter((draft) => draft !== null).slice(0, MAX_COLUMNS);
-    setSource({ picked, sheet: picked.sheet, fields: found.map((draft) => { const at = draft === null ? -1 : drafts.indexOf(draft); return at < 0 ? null : at; }) });
-    if (drafts.length === 0) return;
+    const all = found.filter((draft) => draft !== null);
+    const drafts = all.slice(0, MAX_COLUMNS);
+    // What the person wrote into the fields outlives the choice of an encoding.
+    const keeps = encoding !== null && source !== null && columns !== source.drafts && source.fields.length === found.length;
+    const fields = found.map((draft) => { const at = draft === null ? -1 : drafts.indexOf(draft); return at < 0 ? null : at; });
+    setSource({ picked, sheet: picked.sheet, fields: keeps ? source.fields : fields, drafts, excess: all.length - drafts.length });
+    setLeavesOut(false);
+    if (drafts.length === 0 || keeps) return;
     setColumns(drafts);
     setName((typed) => typed || tableNameOf(file.name));
   }, { shows: 'inline' });
@@ -68,23 +74,35 @@ function NewTable({ ws, project }: { ws: string; project: Project }) {
   useUnsaved(name !== '' || used.length > 0, { form: 'table', value: { name, columns, isPublic }, restore: (kept) => { setName(kept.name); setColumns(kept.columns); setPublic(kept.isPublic); } });
   const isChosen = source !== null && source.picked.encoding !== null && source.picked.encoding.chosen === null;
   const sheet = source?.sheet ?? null;
+  // All that the plan takes of the columns: a file may have many rows, and a name changes with every letter.
+  const shape = columns.map(({ name, type, nullable }) => `${name !== ''} ${type} ${nullable}`).join();
+  const plan = useMemo(() => (source?.sheet ? planOf(source.sheet, source.fields, columns) : null), [source, shape]);
+  const nameOf = (field: string) => columns[Number(field)]?.name ?? '';
+  const refused = plan?.refused ?? [];
+  const left = useMemo(() => new Set(leavesOut ? plan?.refused.map(({ index }) => index) : []), [leavesOut, plan]);
+  /** Rows that are imported once the table is there. */
+  const count = plan?.hasColumns ? plan.numbers.sheet.records.length - left.size : 0;
   const fill = useAction(async () => {
-    if (source === null || sheet === null) return;
+    if (plan === null) return;
     abort.current = new AbortController();
-    const { imported } = await importRows(`/v1/backend/projects/${project.id}/tables/${name}/import`, 'csv', rowsOf({ ...source, sheet }, columns), () => undefined, abort.current.signal);
+    setProgress({ step: 'checked', rows: 0 });
+    const body = new Blob([rowsOf(plan, columns, left)]);
+    const { imported } = await importRows(`/v1/backend/projects/${project.id}/tables/${name}/import`, 'csv', body, setProgress, abort.current.signal);
+    discardUnsaved();
     invalidate([`project:${project.id}`, `rows:${project.id}/${name}`]);
     toast(t('imported', { count: imported }));
     await navigate(`${projectPath(ws, project.id)}/${name}`);
   }, { shows: 'inline' });
+  useUnsaved(fill.busy);
   const create = useAction(async () => {
     await api.post('/v1/backend/projects/{projectId}/tables', { path: { projectId: project.id }, body });
     discardUnsaved();
     invalidate([`project:${project.id}`]);
-    if (sheet === null || sheet.records.length === 0) return navigate(`${projectPath(ws, project.id)}/${name}`);
+    if (count === 0) return navigate(`${projectPath(ws, project.id)}/${name}`);
     setCreated(name);
     return fill.run();
   }, { shows: 'inline' });
-  const incomplete = name === '' ? t('nameFirst') : nameProblem !== null ? t(`name_${nameProblem}`) : isChosen ? t('encodingFirst') : read.some((one) => 'problem' in one) ? t('fixFirst') : isPublic && typed !== name ? t('typeNameFirst') : null;
+  const incomplete = name === '' ? t('nameFirst') : nameProblem !== null ? t(`name_${nameProblem}`) : isChosen ? t('encodingFirst') : plan?.hasColumns && refused.length > 0 && !leavesOut ? t('refusedFirst') : count > MAX_ROWS ? t('tooManyRows', { count: MAX_ROWS }) : read.some((one) => 'problem' in one) ? t('fixFirst') : isPublic && typed !== name ? t('typeNameFirst') : null;
   const unavailable = editRefusal(project) ?? incomplete;
   const change = (index: number, next: ColumnDraft | null) => {
     setColumns(next === null ? columns.toSpliced(index, 1) : columns.with(index, next));
@@ -93,12 +111,12 @@ function NewTable({ ws, project }: { ws: string; project: Project }) {
   if (created !== null) {
     return (
       <Panel title={t('newTable')} size="wide" actions={<Button variant="primary" href={`${projectPath(ws, project.id)}/${created}`}>{t('toTable')}</Button>}>
-        {fill.problem ? <><p>{t('importStopped')}</p><ProblemView problem={fill.problem} onRetry={() => void fill.run()} /></> : <p role="status">{t('stepWritten')}</p>}
+        {fill.problem ? <><p>{t('importStopped')}</p><ProblemView problem={fill.problem} onRetry={() => void fill.run()} /></> : progress && <ProgressView progress={progress} count={count} />}
       </Panel>
     );
   }
   return (
-    <Panel title={t('newTable')} size="wide" actions={<><CopyCall call={{ method: 'POST', url: `/v1/backend/projects/${project.id}/tables`, body }} /><Button type="submit" form="data-new-table" variant="primary" busy={create.busy} unavailable={unavailable}>{sheet === null || sheet.records.length === 0 ? t('createTable') : t('createAndImport', { count: sheet.records.length })}</Button></>}>
+    <Panel title={t('newTable')} size="wide" actions={<><CopyCall call={{ method: 'POST', url: `/v1/backend/projects/${project.id}/tables`, body }} /><Button type="submit" form="data-new-table" variant="primary" busy={create.busy} unavailable={unavailable}>{count === 0 ? t('createTable') : t('createAndImport', { count })}</Button></>}>
       <form id="data-new-table" class="data-form" onSubmit={(event) => { event.preventDefault(); if (unavailable === null) void create.run(); }}>
         <TextField label={t('tableName')} hint={t('nameHint')} value={name} onInput={setName} error={name !== '' && nameProblem !== null ? t(`name_${nameProblem}`) : null} required maxlength={48} autofocus autocomplete="off" spellcheck={false} />
         <details class="data-from-file" open={source !== null}>
@@ -107,6 +125,10 @@ function NewTable({ ws, project }: { ws: string; project: Project }) {
           <Picker picked={source?.picked ?? null} busy={take.busy} onPick={(file) => void take.run(file)} />
           {take.problem && <ProblemView problem={take.problem} />}
           {source?.picked.encoding && <EncodingChoice guessed={source.picked.encoding} busy={take.busy} onChoose={(encoding) => void take.run(source.picked.file, encoding)} />}
+          {plan && <SheetNotes numbers={plan.numbers} nameOf={nameOf} />}
+          {source !== null && source.excess > 0 && <Notice tone="warn"><p>{t('columnsMany', { count: source.excess, max: MAX_COLUMNS })}</p></Notice>}
+          {source !== null && sheet !== null && plan && <FileColumns title={t('mappingLabel')} sheet={sheet} isGuessed={source.picked.encoding !== null} target={(index) => <Target header={sheet.headers[index] ?? ''} name={nameOf(plan.mapping[index] ?? '')} />} />}
+          {plan?.hasColumns && refused.length > 0 && <RefusedRows refused={refused} leavesOut={leavesOut} onLeaveOut={setLeavesOut} nameOf={nameOf} />}
           {source !== null && sheet === null && <Notice tone="warn">{t('noSheet')}</Notice>}
         </details>
         <fieldset class="data-columns-edit">
@@ -124,4 +146,10 @@ function NewTable({ ws, project }: { ws: string; project: Project }) {
       </form>
     </Panel>
   );
+}
+
+/** Shows into which column one of the file goes. */
+function Target({ header, name }: { header: string; name: string }) {
+  if (name !== '') return <code>{name}</code>;
+  return <span class="muted">{isSystemHeader(header) ? t('byServer') : t('leftOut')}</span>;
 }

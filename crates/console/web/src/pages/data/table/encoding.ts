@@ -25,6 +25,14 @@ export function decodeAs(bytes: Uint8Array, encoding: string): string | null {
   }
 }
 
+/** First bytes of workbooks: of ZIP, which .xlsx and .ods are, and of .xls. */
+const WORKBOOKS: readonly (readonly number[])[] = [[0x50, 0x4b, 0x03, 0x04], [0xd0, 0xcf, 0x11, 0xe0]];
+
+/** Whether a file is a workbook of a spreadsheet program, which has no encoding in which it reads right. */
+export function isWorkbook(bytes: Uint8Array): boolean {
+  return WORKBOOKS.some((first) => first.every((byte, index) => bytes[index] === byte));
+}
+
 const SAMPLE = 64 * 1_024;
 /** Letters of Russian and Kazakh in the order of how often they are in a text; capitals inside words are rare. */
 const COMMON = /[оеаинтсрвлкмдпуыяьгбчйжхшюзцщэфъё әіңғүұқөһ]/g;
@@ -38,8 +46,9 @@ function score(text: string): number {
 
 /** Returns the encoding in which the text reads most like a language; windows-1251 of equals. */
 export function guessEncoding(bytes: Uint8Array): Encoding {
-  // Only what is not ASCII tells encodings apart.
-  const sample = bytes.subarray(0, SAMPLE);
+  // Only what is not ASCII tells encodings apart, and a long file may begin with much of that.
+  const first = Math.max(0, bytes.findIndex((byte) => byte >= 0x80));
+  const sample = bytes.subarray(first, first + SAMPLE);
   const scored = ENCODINGS.filter((name) => name !== 'utf-16le').map((name) => ({ name, points: score((decodeAs(sample, name) ?? '\u0080'.repeat(sample.length)).replace(/[\0-\x7f]+/g, ' ')) }));
   return scored.reduce((best, one) => (one.points > best.points ? one : best)).name;
 }

@@ -3,7 +3,7 @@
 import { Problem } from '#api/problem';
 import { delimiterOf, readDelimited } from '../grid/delimited';
 import { t } from '../messages';
-import { decode, decodeAs, type Encoding } from './encoding';
+import { decode, decodeAs, isWorkbook, type Encoding } from './encoding';
 import { sheetOf, type Placed, type Sheet } from './import-plan';
 import type { FileKind } from './import-request';
 
@@ -37,6 +37,7 @@ export async function readFile(file: File, chosen: Encoding | null = null): Prom
   const kind = kindOf(file.name, (await file.slice(0, 1_000).text()).trimStart());
   if (kind !== 'csv') return { file, kind, sheet: null, encoding: null };
   const bytes = new Uint8Array(await file.arrayBuffer());
+  if (isWorkbook(bytes)) throw new Problem(400, 'file_invalid', t('fileWorkbook'));
   const decoded = decode(bytes);
   if ('text' in decoded) return { file, kind, sheet: sheetIn(decoded.text), encoding: null };
   const text = decodeAs(bytes, chosen ?? decoded.guess);

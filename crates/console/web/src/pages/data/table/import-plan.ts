@@ -1,7 +1,7 @@
 // What of a file goes into which column, and which of its rows do not fit.
 
 import { parseCell, type Cell, type CellProblem, type Column } from '../grid/cells';
-import { toDelimited } from '../grid/delimited';
+import { countLineBreaks, toDelimited } from '../grid/delimited';
 
 export interface Sheet {
   readonly headers: readonly string[];
@@ -36,6 +36,21 @@ export function sheetOf([head, ...rows]: readonly Placed[], blankLines: number):
     records: rows.map(({ cells }) => within(cells)), lines: rows.map(({ line }) => line), blankLines,
     blankColumns: isUsed.filter((used) => !used).length,
   };
+}
+
+/** Most rows of an import. */
+export const MAX_ROWS = 250_000;
+const SAMPLES = 3;
+
+/** Returns the first values of a column; those with letters beyond ASCII, if there are any, where only these show whether the text reads right. */
+export function samplesOf(records: Sheet['records'], index: number, isGuessed: boolean): readonly Cell[] {
+  const telling: Cell[] = [];
+  for (const record of isGuessed ? records : []) {
+    const cell = record[index] ?? null;
+    if (cell !== null && /[\u0080-\uffff]/.test(cell)) telling.push(cell);
+    if (telling.length === SAMPLES) break;
+  }
+  return telling.length > 0 ? telling : records.slice(0, SAMPLES).map((record) => record[index] ?? null);
 }
 
 /** Column of the table for each column of the file; `null` leaves it out. */
@@ -104,14 +119,40 @@ export function checkRecord({ headers, records, lines }: Sheet, index: number, m
   return null;
 }
 
-/** Returns the rows that fit as CSV with the names of the table's columns. */
-export function toCsv({ records }: Sheet, mapping: Mapping, columns: ReadonlyMap<string, Column>, left: ReadonlySet<number>): string {
+/** Returns the rows that do not fit. */
+export function checkRecords(sheet: Sheet, mapping: Mapping, columns: ReadonlyMap<string, Column>): readonly RefusedRow[] {
+  return sheet.records.flatMap((_, index) => checkRecord(sheet, index, mapping, columns) ?? []);
+}
+
+/**
+ * Returns the rows that fit as CSV with the names of the table's columns.
+ *
+ * Each row begins on the line on which it begins in the file: empty lines stand for what is left out, and the server skips those. So
+ * the line that the server names in a refusal is one of the person's file, and nobody has to find a number in its sentence.
+ */
+export function toCsv({ records, lines }: Sheet, mapping: Mapping, columns: ReadonlyMap<string, Column>, left: ReadonlySet<number>): string {
   const positions = mapping.flatMap((name, position) => (name === null ? [] : [{ name, position }]));
-  const rows = records.filter((_, index) => !left.has(index)).map((record) => positions.map(({ name, position }) => {
-    const cell = record[position] ?? null;
-    const column = columns.get(name);
-    const parsed = column && name !== 'id' ? parseCell(column, cell) : { cell };
-    return 'cell' in parsed ? parsed.cell : cell;
-  }));
-  return toDelimited([positions.map(({ name }) => name), ...rows], ',');
+  const parts = [rowText(positions.map(({ name }) => name))];
+  /** Line on which the next part begins. */
+  let next = 2;
+  for (const [index, record] of records.entries()) {
+    if (left.has(index)) continue;
+    const text = rowText(positions.map(({ name, position }) => {
+      const cell = record[position] ?? null;
+      const column = columns.get(name);
+      const parsed = column && name !== 'id' ? parseCell(column, cell) : { cell };
+      return 'cell' in parsed ? parsed.cell : cell;
+    }));
+    // A row has no more lines here than in the file, so there is always room for the next one.
+    const gap = Math.max(0, (lines[index] ?? 0) - next);
+    parts.push('\n'.repeat(gap) + text);
+    next += gap + 1 + countLineBreaks(text);
+  }
+  return parts.join('\n');
+}
+
+/** Returns a row as CSV. Of nothing but nulls one is named: the server skips a line of delimiters only. */
+function rowText(cells: readonly Cell[]): string {
+  const text = toDelimited([cells], ',');
+  return cells.every((cell) => cell === null) ? `NULL${text}` : text;
 }

@@ -2,18 +2,15 @@
 
 import type { Schemas } from '#api/types';
 import { formatNumber } from '#i18n';
-import { Badge, Button, Code, Log, Notice } from '#ui';
+import { Badge, Button, Code, Log, Notice, jsonProblem } from '#ui';
+import { formatJson } from '#ui/json-text';
 import { t } from './messages';
 
 export type DraftRun = Schemas['DraftRun'];
 
 /** Returns JSON on several lines, and any other text as it is. */
 function readable(body: string): { readonly text: string; readonly language: 'json' | 'text' } {
-  try {
-    return { text: JSON.stringify(JSON.parse(body), null, 2), language: 'json' };
-  } catch {
-    return { text: body, language: 'text' };
-  }
+  return jsonProblem(body) === null ? { text: formatJson(body), language: 'json' } : { text: body, language: 'text' };
 }
 
 export function Outcome({ outcome, onPlan }: { outcome: DraftRun; onPlan: (instruction: string) => void }) {
