@@ -1,7 +1,7 @@
 // What the page says about each app, project and gate. The town, the street of phones and the tables all show these.
 
 import type { Schemas } from '#api/types';
-import type { AppHealth } from '#ui/app-status';
+import type { AppHealth } from '#ui/app-state';
 import type { KnownRun } from './runs';
 
 type App = Schemas['App'];
