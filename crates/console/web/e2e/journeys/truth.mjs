@@ -91,6 +91,27 @@ export default [
     },
   },
   {
+    name: 'the overview does not say that all is in order of apps that nobody saw to work, nor of paused ones and drafts',
+    run: async ({ page, base, api, world, expect }) => {
+      const lead = page.locator('.page-lead');
+      const { items } = await api('GET', `/v1/workspaces/${world.ws}/apps`);
+      await page.goto(`${base}/w/${world.ws}`);
+      await lead.getByText(`Not seen to work in the last seven days: ${items.length} of ${items.length} active`).click();
+      await page.waitForURL('**/apps?status=unobserved');
+      await row(page, 'Notebook').getByText('Not seen to work yet').waitFor();
+      await page.goto(`${base}/w/${world.ws}/apps?status=healthy`);
+      await page.getByText('No app fits these filters').waitFor();
+      for (const { id } of items) await api('PATCH', `/v1/apps/${id}`, { paused: true });
+      await page.goto(`${base}/w/${world.ws}`);
+      await lead.getByText(items.length === 1 ? 'The only app is paused.' : `All ${items.length} apps are paused.`).waitFor();
+      for (const { id } of items) await api('DELETE', `/v1/apps/${id}`);
+      await api('POST', `/v1/workspaces/${world.ws}/apps`, { name: 'Plan of a bank', archetype: 'bank' });
+      await page.goto(`${base}/w/${world.ws}`);
+      await lead.getByText('The only app is a draft: it has no version yet.').waitFor();
+      expect((await page.getByText('Everything is in order').count()) === 0, 'The headline says that all is well.');
+    },
+  },
+  {
     name: 'a run that waits for somebody is seen in the rail, on its building and first of all in the town',
     run: async ({ page, base, api, world }) => {
       await askedRun(api, base, world);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { daysSince, shownState } from './app-state';
+import { daysSince, knownState, shownState } from './app-state';
 
 const NOW = Date.parse('2026-11-28T12:00:00Z');
 const app = (more) => ({ status: 'healthy', observedAt: null, ...more });
@@ -19,4 +19,11 @@ test('an app that ran and failed less often than people are told of was not seen
 test('any other state comes before what was seen', () => {
   for (const status of ['failing', 'warning', 'paused', 'draft', 'building']) assert.equal(shownState(app({ status, observedAt: '2026-11-28T11:00:00Z' }), NOW), status);
   assert.equal(shownState(app({ status: 'failing', running: 2 }), NOW), 'failing');
+});
+
+test('a filter for healthy apps leaves out those that were not seen to work', () => {
+  assert.equal(knownState(app({ observedAt: '2026-11-28T11:00:00Z' }), NOW), 'healthy');
+  assert.equal(knownState(app({ observedAt: '2026-11-01T00:00:00Z' }), NOW), 'unobserved');
+  assert.equal(knownState(app({ running: 1 }), NOW), 'unobserved');
+  assert.equal(knownState(app({ status: 'draft', running: 1 }), NOW), 'draft');
 });

@@ -23,6 +23,15 @@ export function shownState({ status, observedAt, running = 0 }: Pick<AppHealth, 
   return at - Date.parse(observedAt) < FRESH ? 'healthy' : 'stale';
 }
 
+/** `unobserved` are healthy ones that were not seen to work within a week, as the overview counts them. */
+export type KnownState = Schemas['AppStatus'] | 'unobserved';
+
+/** Returns the state by which apps are filtered, whether or not they are executing a run. */
+export function knownState({ status, observedAt }: Pick<AppHealth, 'status' | 'observedAt'>, at: number): KnownState {
+  const shown = shownState({ status, observedAt }, at);
+  return shown === 'unseen' || shown === 'stale' ? 'unobserved' : status;
+}
+
 /** Returns the whole days since an app was last seen to work. */
 export function daysSince(observedAt: string, at: number): number {
   return Math.floor((at - Date.parse(observedAt)) / DAY);

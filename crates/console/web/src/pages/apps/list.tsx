@@ -7,7 +7,7 @@ import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, hasRole, isReadOnly, query, setQuery, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
-import { AppStatus, Button, Empty, FilterBar, List, TextField, Time, type Column } from '#ui';
+import { AppStatus, Button, Empty, FilterBar, List, TextField, Time, knownState, now, type Column } from '#ui';
 import type { App } from './app-page';
 import { t } from './messages';
 import { APP_STATES, CATEGORIES, SHARINGS, Trust, archetypeText } from './status';
@@ -36,7 +36,8 @@ function filtered(list: ListData<App>): ListData<App> {
   const value = (name: (typeof FILTERS)[number]) => query.value.get(name);
   const text = value('q')?.toLowerCase() ?? '';
   const fits = (app: App) =>
-    (['status', 'category', 'sharing'] as const).every((name) => value(name) === null || app[name] === value(name))
+    (value('status') === null || knownState(app, now.value) === value('status'))
+    && (['category', 'sharing'] as const).every((name) => value(name) === null || app[name] === value(name))
     && (text === '' || `${app.name}\n${app.description}\n${app.slug}`.toLowerCase().includes(text));
   return { ...list, items: list.items.filter(fits), held: list.held.filter(fits) };
 }
