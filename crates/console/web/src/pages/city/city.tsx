@@ -54,7 +54,8 @@ function Content({ ws, city }: { ws: string; city: City }) {
   }, [byApp, isWhole]);
   const { facts } = city;
   const isEmpty = facts?.apps.length === 0;
-  const isNew = useNewness(ws, facts !== null && !isEmpty && isWhole && runs.items.length === 0);
+  // Runs are deleted after some time: an app that was seen to work has run though none is left.
+  const isNew = useNewness(ws, facts !== null && !isEmpty && isWhole && runs.items.length === 0 && facts.apps.every(({ health }) => health.observedAt === null));
   if (!facts) return city.error ? <ProblemView problem={city.error} onRetry={city.retry} /> : <div class="card city-waiting"><Skeleton lines={5} /></div>;
   return (
     <div class="city">

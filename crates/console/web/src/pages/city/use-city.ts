@@ -82,7 +82,7 @@ export function useCity(ws: string): City {
     if (!apps.items || !automations.items || !(projects.items ?? projects.error)) return null;
     return factsOf({
       apps: apps.items, automations: automations.items, projects: projects.items ?? [], gates: gates.data?.items ?? [], members: members.data?.items ?? [],
-      overview: overview.data, runs: live.known,
+      overview: overview.data, runs: live.known, hasAllRuns: runs.data?.nextCursor === null,
     });
   }, [apps.items, automations.items, projects.items, projects.error, gates.data, members.data, overview.data, runs.data, running.data, live, drawn]);
   const totals = useMemo(() => totalsOf(runs.data, health.data, Date.now()), [runs.data, health.data]);
