@@ -5,6 +5,7 @@ import test from 'node:test';
 import { load } from './load.mjs';
 
 const { checkRecord, fillable, guessMapping, mappedTwice, sheetOf, toCsv, unfilled } = await load('pages/data/table/import-plan.ts');
+const { mayHaveRows } = await load('pages/data/table/rows.ts');
 const { columnNameProblem, tableNameProblem } = await load('pages/data/table/names.ts');
 const { conditionOf, groupsOf, isSameRule, newRule, opensToAnyone } = await load('pages/data/rules/rule.ts');
 const { exampleOf, LANGUAGES, TASKS } = await load('pages/data/project/examples.ts');
@@ -108,4 +109,8 @@ test('claims for rules are lines of a name and a path', () => {
   assert.deepEqual(claimsOf(claimLines(claims)), claims);
   assert.deepEqual(claimsOf('\n org=a = b \n'), { org: 'a = b' });
   for (const bad of ['org', 'Org = a', 'org =', 'user-id = a', 'a = b\na = c', Array.from({ length: 33 }, (_, index) => `c${index} = a`).join('\n')]) assert.equal(claimsOf(bad), null, bad);
+});
+
+test('a table that was not counted may have rows', () => {
+  assert.deepEqual([null, 0, 1].map((rowCount) => mayHaveRows({ rowCount })), [true, false, true]);
 });

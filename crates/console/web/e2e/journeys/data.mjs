@@ -376,6 +376,25 @@ export default [
     },
   },
   {
+    name: 'a table whose rows were not counted is not said to have none',
+    async run({ page, api, world }) {
+      await shop(api, world, THREE);
+      await page.route(`**/v1/backend/projects/${world.project}`, async (route) => {
+        const project = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...project, tables: project.tables.map((table) => ({ ...table, rowCount: null })) } });
+      });
+      await page.goto(path(world, '/products/structure'));
+      await page.getByRole('button', { name: 'Drop table' }).click();
+      await page.getByRole('dialog').getByText('All its rows are gone at once. They were not counted.', { exact: false }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.goto(path(world, '/products/structure/new-column'));
+      const panel = page.locator('aside.panel');
+      await panel.getByLabel('Name', { exact: true }).fill('weight');
+      await panel.getByLabel('May be null').uncheck();
+      await panel.getByText('A column that cannot be null needs an empty table.').waitFor();
+    },
+  },
+  {
     name: 'a column is renamed and dropped, but not while a rule names it',
     async run({ page, api, world, expect }) {
       const table = await shop(api, world, THREE);
