@@ -376,6 +376,20 @@ export default [
     },
   },
   {
+    name: 'a project whose last request is older than the metrics is not said to have had none',
+    async run({ page, world }) {
+      const entry = { id: '1', at: new Date(Date.now() - 3 * 3_600_000).toISOString(), method: 'GET', path: '/v1/projects/x/rest/products', table: 'products', status: 200, errorCode: null, keyName: 'Shop', keyPrefix: null, rows: 1, durationMs: 2 };
+      await page.route('**/logs?*', async (route) => {
+        const body = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...body, logs: [entry], metrics: { ...body.metrics, lastRequestAt: null } } });
+      });
+      await page.goto(path(world, '/-/requests'));
+      await page.locator(`dl time[datetime="${entry.at}"]`).waitFor();
+      await page.goto(path(world, '/-/requests?outcome=failed'));
+      await page.getByText('None of the latest 1 requests match').waitFor();
+    },
+  },
+  {
     name: 'a table whose rows were not counted is not said to have none',
     async run({ page, api, world }) {
       await shop(api, world, THREE);
