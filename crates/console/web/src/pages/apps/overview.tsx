@@ -1,6 +1,7 @@
 // An app at a glance: where it responds, what starts it, what it did last, how far it can be trusted.
 
-import { api } from '#api/client';
+import { useAll } from '#api/all';
+import { api, urlOf } from '#api/client';
 import { useList } from '#api/list';
 import { invalidate, useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
@@ -110,12 +111,12 @@ function ClosedGates({ ws, app }: { ws: string; app: App }) {
 }
 
 function Automations({ ws, app }: { ws: string; app: App }) {
-  const automations = useResource('/v1/workspaces/{ws}/automations', { path: { ws }, query: { limit: 200 } }, { on: ['automation'] });
+  const { items, isCut, error, refresh } = useAll<Schemas['Automation']>(urlOf('/v1/workspaces/{ws}/automations', { path: { ws } }), ['automation']);
   return (
-    <Loaded resource={automations} lines={2}>
-      {({ items }) => {
-        const own = items.filter(({ appId }) => appId === app.id);
-        if (own.length === 0) return <div class="card-body app-starts"><p class="muted">{t('noAutomations')}</p><Button size="small" icon="plus" unavailable={missingRight(app, 'can_edit')} href={`/w/${ws}/automations/new?app=${app.id}`}>{t('startIt')}</Button></div>;
+    <Loaded resource={{ data: items, error, refresh }} lines={2}>
+      {(all) => {
+        const own = all.filter(({ appId }) => appId === app.id);
+        if (own.length === 0 && !isCut) return <div class="card-body app-starts"><p class="muted">{t('noAutomations')}</p><Button size="small" icon="plus" unavailable={missingRight(app, 'can_edit')} href={`/w/${ws}/automations/new?app=${app.id}`}>{t('startIt')}</Button></div>;
         return (
           <ul class="app-rows">
             {own.map((automation) => (

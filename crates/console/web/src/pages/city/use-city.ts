@@ -1,13 +1,13 @@
 // Everything that the page shows, in seven requests, and events after that.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useAll } from '#api/all';
 import { useEvents, type WorkspaceEvent } from '#api/events';
 import type { Problem } from '#api/problem';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { useOverview } from '#frame';
 import { factsOf, totalsOf, type CityFacts, type Totals } from './facts';
-import { useAll } from './read-all';
 import { KnownRuns, runOf, runOfEvent, type KnownRun } from './runs';
 
 /** Events of runs are shown this often; the town of a busy workspace is not drawn for each of them. */

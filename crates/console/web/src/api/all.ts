@@ -1,10 +1,10 @@
-// A list that is read to its end, because a town is drawn as a whole.
+// A list that is read to its end, for what is said of all of it.
 
 import { useEffect, useMemo } from 'preact/hooks';
 import { signal } from '@preact/signals';
-import { send, viewAs } from '#api/client';
-import { asProblem, type Problem } from '#api/problem';
-import { onInvalidate } from '#api/resource';
+import { send, viewAs } from './client';
+import { asProblem, type Problem } from './problem';
+import { onInvalidate } from './resource';
 
 interface Whole<T> {
   readonly items: readonly T[] | undefined;
