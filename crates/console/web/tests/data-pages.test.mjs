@@ -5,7 +5,7 @@ import test from 'node:test';
 import { load } from './load.mjs';
 
 const { checkRecord, fillable, guessMapping, mappedTwice, sheetOf, toCsv, unfilled } = await load('pages/data/table/import-plan.ts');
-const { mayHaveRows } = await load('pages/data/table/rows.ts');
+const { mayHaveRows, oldCountAt } = await load('pages/data/table/rows.ts');
 const { columnNameProblem, tableNameProblem } = await load('pages/data/table/names.ts');
 const { conditionOf, groupsOf, isSameRule, newRule, opensToAnyone } = await load('pages/data/rules/rule.ts');
 const { exampleOf, LANGUAGES, TASKS } = await load('pages/data/project/examples.ts');
@@ -113,4 +113,11 @@ test('claims for rules are lines of a name and a path', () => {
 
 test('a table that was not counted may have rows', () => {
   assert.deepEqual([null, 0, 1].map((rowCount) => mayHaveRows({ rowCount })), [true, false, true]);
+});
+
+test('a count of rows that is older than a minute is said with its time', () => {
+  const now = Date.parse('2026-11-28T12:00:00Z');
+  assert.equal(oldCountAt('2026-11-28T11:59:00Z', now), null);
+  assert.equal(oldCountAt('2026-11-28T11:58:59Z', now), '2026-11-28T11:58:59Z');
+  assert.equal(oldCountAt(null, now), null);
 });

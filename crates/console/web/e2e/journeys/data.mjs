@@ -390,6 +390,23 @@ export default [
     },
   },
   {
+    name: 'a count of rows that is not of now says of when it is',
+    async run({ page, world, expect }) {
+      let at = new Date(Date.now() - 3 * 3_600_000).toISOString();
+      await page.route(`**/v1/backend/projects/${world.project}`, async (route) => {
+        const project = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...project, rowCount: 12_345, rowCountAt: at } });
+      });
+      const rows = page.locator('dl.facts > div').filter({ has: page.getByText('Rows', { exact: true }) });
+      await page.goto(path(world));
+      await rows.getByText('12,345, counted').waitFor();
+      expect((await rows.locator('time').getAttribute('datetime')) === at, 'It is not said of when the count is.');
+      at = new Date().toISOString();
+      await page.goto(path(world));
+      await rows.getByText('12,345', { exact: true }).waitFor();
+    },
+  },
+  {
     name: 'a table whose rows were not counted is not said to have none',
     async run({ page, api, world }) {
       await shop(api, world, THREE);
