@@ -275,8 +275,9 @@ async fn postgres_reads_the_rows_of_one_workspace() {
         for table in TABLES.map(|(table, _)| table).into_iter().chain(["apps"]) {
             let sql = "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relname = $1";
             let read: i64 = world.query_scalar(sql, vec![table.into()]).await;
-            // Three reads of at most all its apps, and two of a page of 200.
-            let most = 3 * i64::from(count) + 500;
+            // Few apps are found by an index. Where they are half of a table, two reads of the whole table are as good; beside
+            // them there are reads of a page of 200.
+            let most = 5 * i64::from(count) + 500;
             assert!(
                 read <= most,
                 "{read} rows of {table} are read for {count} apps, of which {most} are expected at most"

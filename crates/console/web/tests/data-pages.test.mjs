@@ -5,6 +5,7 @@ import test from 'node:test';
 import { load } from './load.mjs';
 
 const { checkRecord, fillable, guessMapping, mappedTwice, sheetOf, toCsv, unfilled } = await load('pages/data/table/import-plan.ts');
+const { mayHaveRows, oldCountAt } = await load('pages/data/table/rows.ts');
 const { columnNameProblem, tableNameProblem } = await load('pages/data/table/names.ts');
 const { conditionOf, groupsOf, hasLongNumber, isSameRule, newRule, opensToAnyone } = await load('pages/data/rules/rule.ts');
 const { exampleOf, LANGUAGES, TASKS } = await load('pages/data/project/examples.ts');
@@ -114,4 +115,15 @@ test('claims for rules are lines of a name and a path', () => {
   assert.deepEqual(claimsOf(claimLines(claims)), claims);
   assert.deepEqual(claimsOf('\n org=a = b \n'), { org: 'a = b' });
   for (const bad of ['org', 'Org = a', 'org =', 'user-id = a', 'a = b\na = c', Array.from({ length: 33 }, (_, index) => `c${index} = a`).join('\n')]) assert.equal(claimsOf(bad), null, bad);
+});
+
+test('a table that was not counted may have rows', () => {
+  assert.deepEqual([null, 0, 1].map((rowCount) => mayHaveRows({ rowCount })), [true, false, true]);
+});
+
+test('a count of rows that is older than a minute is said with its time', () => {
+  const now = Date.parse('2026-11-28T12:00:00Z');
+  assert.equal(oldCountAt('2026-11-28T11:59:00Z', now), null);
+  assert.equal(oldCountAt('2026-11-28T11:58:59Z', now), '2026-11-28T11:58:59Z');
+  assert.equal(oldCountAt(null, now), null);
 });

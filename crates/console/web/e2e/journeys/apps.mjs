@@ -203,6 +203,29 @@ export default [
     },
   },
   {
+    name: 'a rollback says which automations it pauses, and what stays, until somebody has read it',
+    async run({ page, world, expect, api }) {
+      const { currentVersionId } = await api('GET', `/v1/apps/${world.app}`);
+      const { manifest } = await api('GET', `/v1/apps/${world.app}/versions/${currentVersionId}`);
+      const hourly = { type: 'schedule', cron: '7 * * * *', timezone: 'UTC' };
+      const later = { ...manifest, triggers: [...manifest.triggers, hourly], permissions: { ...manifest.permissions, secrets: [{ name: 'KEY' }] } };
+      const { number } = await api('POST', `/v1/apps/${world.app}/versions`, { files: { 'main.js': CODE }, manifest: later, summary: 'Every hour' });
+      await api('PUT', `/v1/apps/${world.app}/secrets/KEY`, { value: 'a-secret-of-a-journey' });
+      const { id } = await api('POST', `/v1/workspaces/${world.ws}/automations`, { name: 'Hourly', appId: world.app, trigger: hourly });
+      await page.goto(`/w/${world.ws}/apps/${world.app}/versions/1`);
+      await page.getByRole('button', { name: 'Roll back to this version' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText(`An automation whose trigger only version ${number} declares is paused`, { exact: false }).waitFor();
+      await dialog.getByRole('button', { name: 'Roll back' }).click();
+      await dialog.getByRole('heading', { name: 'Version 1 is the current one again.' }).waitFor();
+      await dialog.getByText('The automation "Hourly" is paused.').waitFor();
+      await dialog.getByText('The secret KEY keeps its value', { exact: false }).waitFor();
+      expect((await api('GET', `/v1/automations/${id}`)).status === 'paused', 'The automation is not paused.');
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await dialog.waitFor({ state: 'detached' });
+    },
+  },
+  {
     name: 'a refused run leads to a planned change, and on to the editor',
     async run({ page, world, api }) {
       await api('POST', `/v1/apps/${world.app}/versions`, { files: { 'main.js': 'export default { async scheduled() { await fetch("https://prices.example.com/") } }' } });

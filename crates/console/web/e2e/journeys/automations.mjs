@@ -51,6 +51,20 @@ export default [
     },
   },
   {
+    name: 'past and upcoming times of a schedule are on the clock of its zone, which is named',
+    options: { timezoneId: 'America/New_York' },
+    async run({ page, api, base, world }) {
+      const { id } = await createAutomation(api, world, 'Morning', { type: 'schedule', cron: '0 9 * * *', timezone: 'Asia/Almaty' });
+      const past = { id: 'occ_00000000000000000000000000', dueAt: '2026-11-27T04:00:00Z', outcome: 'skipped', reason: 'missed', runId: null, recordedAt: '2026-11-27T04:00:01Z' };
+      await page.goto(`${base}/w/${world.ws}/automations/${id}/schedule`);
+      await page.getByText('Nothing was due in the last 90 days').waitFor();
+      await page.route('**/occurrences*', (route) => route.fulfill({ json: { items: [past], nextCursor: null } }));
+      await page.goto(`${base}/w/${world.ws}/automations/${id}/schedule`);
+      await page.locator('time[datetime="2026-11-27T04:00:00Z"]').getByText('27 Nov 2026, 09:00 (Asia/Almaty)').waitFor();
+      await page.locator('.automations-times li').first().getByText(/, 09:00 \(Asia\/Almaty\)$/).waitFor();
+    },
+  },
+  {
     name: 'an automation is paused, taken back, changed and deleted',
     async run({ page, api, base, world, expect }) {
       const { id } = await createAutomation(api, world, 'Nightly', { type: 'schedule', cron: '0 3 * * *' });

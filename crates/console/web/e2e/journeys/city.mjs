@@ -68,6 +68,17 @@ export default [
     },
   },
   {
+    name: 'an app whose runs are not among the latest of the workspace is not said to have none',
+    async run({ page, world, expect }) {
+      await page.route(/\/v1\/workspaces\/[^/]+\/runs(\?|$)/, (route) => route.fulfill({ json: { items: [], nextCursor: 'more' } }));
+      await page.goto(`/w/${world.ws}`);
+      const row = page.getByRole('row', { name: /^Notebook/ });
+      await row.waitFor();
+      expect((await row.getByText('None', { exact: true }).count()) === 0, 'The table says that it has no run.');
+      expect(!/no runs/.test(await building(page, 'Notebook').getAttribute('aria-label')), 'The building says that it has no run.');
+    },
+  },
+  {
     name: 'a building is reached, described and opened with the keyboard',
     role: 'builder',
     async run({ page, world, expect }) {
@@ -126,13 +137,13 @@ export default [
       await page.emulateMedia({ reducedMotion: 'no-preference' });
       await page.goto(`/w/${world.ws}`);
       const row = page.getByRole('row', { name: /^Notebook/ });
-      await row.getByText('Never').waitFor();
+      await row.getByText('None', { exact: true }).waitFor();
       await watchDots(page);
       const lit = page.waitForFunction(() => document.querySelector('a.city-building.is-lit') !== null);
       await api('POST', `/v1/automations/${world.automation}/run`, { input: { title: 'from the journey' } });
       await lit;
       await page.waitForFunction(() => window.dotSeen);
-      await row.getByText('Never').waitFor({ state: 'detached' });
+      await row.getByText('None', { exact: true }).waitFor({ state: 'detached' });
       expect((await row.locator('time').count()) === 1, 'The table does not say when it ran.');
     },
   },
@@ -145,7 +156,7 @@ export default [
       await row.waitFor();
       await watchDots(page);
       await api('POST', `/v1/automations/${world.automation}/run`, { input: {} });
-      await row.getByText('Never').waitFor({ state: 'detached' });
+      await row.getByText('None', { exact: true }).waitFor({ state: 'detached' });
       expect(!(await page.evaluate(() => window.dotSeen)), 'A dot moves.');
     },
   },

@@ -121,7 +121,33 @@ export default [
       await row.click();
       await panel(page).getByRole('button', { name: 'Test' }).click();
       await panel(page).getByText('Could not be reached').first().waitFor();
+      await panel(page).locator('.connections-status time').waitFor();
       expect((await page.locator('.status.tone-ok').count()) === 0, 'Something is green though nothing was reached.');
+    },
+  },
+  {
+    name: 'the newer of the last test and the last call says whether a connection works',
+    async run({ page, world, api, expect }) {
+      await api('POST', `/v1/workspaces/${world.ws}/connectors/http`, HTTP);
+      const ago = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
+      const tested = (minutes, ok) => ({ at: ago(minutes), checked: 'gate', ok, status: ok ? 200 : 401, latencyMs: 84, reason: ok ? null : 'auth_rejected' });
+      const called = (calls24h, errors24h, minutes) => ({ calls24h, errors24h, blocked24h: 0, lastCallAt: ago(minutes) });
+      let known = {};
+      await page.route(`**/v1/workspaces/${world.ws}/connections?*`, async (route) => {
+        const body = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...body, connections: body.connections.map((one) => ({ ...one, updatedAt: ago(10_000), ...known })) } });
+      });
+      const state = page.getByRole('row', { name: /Orders/ }).locator('.connections-status');
+      const shows = async (next, tone, text) => {
+        known = next;
+        await page.goto(`/w/${world.ws}/connections`);
+        await state.locator(`.status.tone-${tone}`).getByText(text, { exact: true }).waitFor();
+      };
+      await shows({ lastCheck: tested(120, true), health: called(500, 500, 5) }, 'bad', '500 of 500 calls failed in 24 hours');
+      await shows({ lastCheck: tested(120, false), health: called(500, 0, 5) }, 'neutral', '0 of 500 calls failed in 24 hours');
+      await shows({ lastCheck: null, health: called(500, 499, 5) }, 'warn', '499 of 500 calls failed in 24 hours');
+      await shows({ lastCheck: tested(5, true), health: called(500, 500, 120) }, 'ok', 'Works (200, 84 ms)');
+      expect((await state.locator('time').getAttribute('datetime')) === known.lastCheck.at, 'It does not say when it was tested.');
     },
   },
   {

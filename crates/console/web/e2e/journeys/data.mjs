@@ -376,6 +376,56 @@ export default [
     },
   },
   {
+    name: 'a project whose last request is older than the metrics is not said to have had none',
+    async run({ page, world }) {
+      const entry = { id: '1', at: new Date(Date.now() - 3 * 3_600_000).toISOString(), method: 'GET', path: '/v1/projects/x/rest/products', table: 'products', status: 200, errorCode: null, keyName: 'Shop', keyPrefix: null, rows: 1, durationMs: 2 };
+      await page.route('**/logs?*', async (route) => {
+        const body = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...body, logs: [entry], metrics: { ...body.metrics, lastRequestAt: null } } });
+      });
+      await page.goto(path(world, '/-/requests'));
+      await page.locator(`dl time[datetime="${entry.at}"]`).waitFor();
+      await page.goto(path(world, '/-/requests?outcome=failed'));
+      await page.getByText('None of the latest 1 requests match').waitFor();
+    },
+  },
+  {
+    name: 'a count of rows that is not of now says of when it is',
+    async run({ page, world, expect }) {
+      let at = new Date(Date.now() - 3 * 3_600_000).toISOString();
+      await page.route(`**/v1/backend/projects/${world.project}`, async (route) => {
+        const project = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...project, rowCount: 12_345, rowCountAt: at } });
+      });
+      const rows = page.locator('dl.facts > div').filter({ has: page.getByText('Rows', { exact: true }) });
+      await page.goto(path(world));
+      await rows.getByText('12,345, counted').waitFor();
+      expect((await rows.locator('time').getAttribute('datetime')) === at, 'It is not said of when the count is.');
+      at = new Date().toISOString();
+      await page.goto(path(world));
+      await rows.getByText('12,345', { exact: true }).waitFor();
+    },
+  },
+  {
+    name: 'a table whose rows were not counted is not said to have none',
+    async run({ page, api, world }) {
+      await shop(api, world, THREE);
+      await page.route(`**/v1/backend/projects/${world.project}`, async (route) => {
+        const project = await (await route.fetch()).json();
+        await route.fulfill({ json: { ...project, tables: project.tables.map((table) => ({ ...table, rowCount: null })) } });
+      });
+      await page.goto(path(world, '/products/structure'));
+      await page.getByRole('button', { name: 'Drop table' }).click();
+      await page.getByRole('dialog').getByText('All its rows are gone at once. They were not counted.', { exact: false }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.goto(path(world, '/products/structure/new-column'));
+      const panel = page.locator('aside.panel');
+      await panel.getByLabel('Name', { exact: true }).fill('weight');
+      await panel.getByLabel('May be null').uncheck();
+      await panel.getByText('A column that cannot be null needs an empty table.').waitFor();
+    },
+  },
+  {
     name: 'a column is renamed and dropped, but not while a rule names it',
     async run({ page, api, world, expect }) {
       const table = await shop(api, world, THREE);

@@ -54,6 +54,28 @@ export default [
     },
   },
   {
+    name: 'A search finds a member who is on no page that was read yet, and opens them',
+    run: async ({ page, base, api, world, expect }) => {
+      const list = await api('GET', `/v1/workspaces/${world.ws}/members`);
+      const [me] = list.items;
+      const PAGES = 3;
+      const personOf = (number) => ({ ...me, role: 'member', user: { ...me.user, id: `usr_${String(number).padStart(26, '0')}`, name: `Person ${number}`, email: `person-${number}@example.test` } });
+      await page.route(/\/v1\/workspaces\/[^/]+\/members(\?|$)/, (route) => {
+        const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
+        const items = Array.from({ length: 50 }, (_, index) => personOf(cursor * 50 + index));
+        return route.fulfill({ json: { ...list, items: cursor === 0 ? [me, ...items] : items, nextCursor: cursor + 1 < PAGES ? String(cursor + 1) : null } });
+      });
+      await page.goto(`${base}/w/${world.ws}/people`);
+      const search = page.getByLabel('Search by name or address');
+      await search.fill('nobody is called this');
+      await page.getByText('Nobody found').waitFor();
+      await search.fill('person-149@');
+      await page.getByRole('row', { name: /Person 149/ }).getByRole('link').click();
+      await panel(page).getByText('person-149@example.test').first().waitFor();
+      expect((await panel(page).getByText('Not a member').count()) === 0, 'The panel says that they are no member.');
+    },
+  },
+  {
     name: 'An owner changes a role, takes it back, and removes the member',
     run: async ({ page, base, api, world, expect }) => {
       const email = freshAddress('bek');

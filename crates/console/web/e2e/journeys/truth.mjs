@@ -25,6 +25,17 @@ async function blockedApp(api, world) {
   return app;
 }
 
+/** Starts an app by hand that fails: such a run leaves no dead letter, and one alone tells nobody. */
+async function failedApp(api, world) {
+  const manifest = { name: 'Broken', description: 'Fails whenever it runs.', archetype: 'workshop', category: 'interface', triggers: [{ type: 'manual' }] };
+  const files = { 'main.js': "export default { scheduled() { throw new Error('Never works'); } };" };
+  const app = await api('POST', `/v1/workspaces/${world.ws}/apps`, { name: 'Broken', manifest, files });
+  const automation = await api('POST', `/v1/workspaces/${world.ws}/automations`, { name: 'Break', appId: app.id, trigger: { type: 'manual' }, retries: 0 });
+  const { runId } = await api('POST', `/v1/automations/${automation.id}/run`, {});
+  await until(async () => (await api('GET', `/v1/runs/${runId}`)).status === 'failed', 'The run did not fail.');
+  return app;
+}
+
 /** Lets a run ask a question. */
 async function askedRun(api, base, world) {
   const waiting = async () => (await api('GET', `/v1/workspaces/${world.ws}/runs?status=waiting_approval`)).items.length > 0;
@@ -37,13 +48,25 @@ export default [
     run: async ({ page, base, api, world, expect }) => {
       const app = await blockedApp(api, world);
       await page.goto(`${base}/w/${world.ws}/apps`);
-      await row(page, 'Notebook').getByText('Not run yet').waitFor();
+      await row(page, 'Notebook').getByText('Not seen to work yet').waitFor();
       await row(page, 'Blocked').getByText('Warning').waitFor();
       expect((await page.locator('.status.tone-ok').filter({ hasText: 'Healthy' }).count()) === 0, 'An app is called healthy that was never seen to work.');
       await page.goto(`${base}/w/${world.ws}/apps/${app.id}`);
       await page.getByText('1 run was blocked in the last 24 hours.').waitFor();
       await page.goto(`${base}/w/${world.ws}`);
       await building(page, 'Blocked, Warning').waitFor();
+    },
+  },
+  {
+    name: 'an app that ran and failed is not said not to have run',
+    run: async ({ page, base, api, world, expect }) => {
+      const app = await failedApp(api, world);
+      await page.goto(`${base}/w/${world.ws}/apps`);
+      await row(page, 'Broken').getByText('Not seen to work yet').waitFor();
+      await page.goto(`${base}/w/${world.ws}/apps/${app.id}`);
+      await page.locator('.app-runs').getByText('Failed').waitFor();
+      await page.locator('.app-status').getByText('Not seen to work yet').waitFor();
+      expect((await page.getByText('Not run yet').count()) === 0, 'An app that ran is said not to have run.');
     },
   },
   {
@@ -65,6 +88,27 @@ export default [
       await until(async () => (await api('GET', `/v1/runs/${runId}`)).status === 'succeeded', 'The run did not succeed.');
       await page.goto(`${base}/w/${world.ws}/apps`);
       await row(page, 'Notebook').getByText('Healthy').waitFor();
+    },
+  },
+  {
+    name: 'the overview does not say that all is in order of apps that nobody saw to work, nor of paused ones and drafts',
+    run: async ({ page, base, api, world, expect }) => {
+      const lead = page.locator('.page-lead');
+      const { items } = await api('GET', `/v1/workspaces/${world.ws}/apps`);
+      await page.goto(`${base}/w/${world.ws}`);
+      await lead.getByText(`Not seen to work in the last seven days: ${items.length} of ${items.length} active`).click();
+      await page.waitForURL('**/apps?status=unobserved');
+      await row(page, 'Notebook').getByText('Not seen to work yet').waitFor();
+      await page.goto(`${base}/w/${world.ws}/apps?status=healthy`);
+      await page.getByText('No app fits these filters').waitFor();
+      for (const { id } of items) await api('PATCH', `/v1/apps/${id}`, { paused: true });
+      await page.goto(`${base}/w/${world.ws}`);
+      await lead.getByText(items.length === 1 ? 'The only app is paused.' : `All ${items.length} apps are paused.`).waitFor();
+      for (const { id } of items) await api('DELETE', `/v1/apps/${id}`);
+      await api('POST', `/v1/workspaces/${world.ws}/apps`, { name: 'Plan of a bank', archetype: 'bank' });
+      await page.goto(`${base}/w/${world.ws}`);
+      await lead.getByText('The only app is a draft: it has no version yet.').waitFor();
+      expect((await page.getByText('Everything is in order').count()) === 0, 'The headline says that all is well.');
     },
   },
   {

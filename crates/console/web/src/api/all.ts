@@ -1,4 +1,4 @@
-// A list that is read to its end, for pages that count or draw all of it.
+// A list that is read to its end, for what is said of all of it.
 
 import { useEffect, useMemo } from 'preact/hooks';
 import { signal } from '@preact/signals';

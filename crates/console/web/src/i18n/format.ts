@@ -32,6 +32,30 @@ export function formatDateTime(when: When, zone?: string): string {
   return formatter(`date-time ${zone ?? ''}`, (of) => new Intl.DateTimeFormat(of, { ...inZone, dateStyle: 'medium', timeStyle: 'short' })).format(asDate(when));
 }
 
+/** Names of time zones by how they were written, so that `UTC` and `Etc/UTC` are one. */
+const zones = new Map<string, string | null>();
+
+/** Returns the usual name of a time zone, or `null` if the browser does not know it. */
+function zoneName(zone: string): string | null {
+  const known = zones.get(zone);
+  if (known !== undefined) return known;
+  let name: string | null = null;
+  try {
+    name = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+  } catch {
+    // A server may know newer zones.
+  }
+  zones.set(zone, name);
+  return name;
+}
+
+/** `24 Nov 2026, 14:20 (Asia/Almaty)`: on the clock of a time zone, which is named unless it is the browser's own. */
+export function formatZoned(when: When, zone: string): string {
+  const name = zoneName(zone);
+  if (name === null || name === new Intl.DateTimeFormat().resolvedOptions().timeZone) return formatDateTime(when);
+  return `${formatDateTime(when, name)} (${zone})`;
+}
+
 /** Returns the day that it is in a time zone, as a date of the browser's own. */
 function dayIn(when: When, zone: string): Date {
   const [year = 0, month = 1, day = 1] = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(asDate(when)).split('-').map(Number);
@@ -44,9 +68,10 @@ export function formatFull(when: When): string {
   return formatter('full', (of) => new Intl.DateTimeFormat(of, { dateStyle: 'full', timeStyle: 'long' })).format(asDate(when));
 }
 
-export function formatDate(when: When): string {
-  if (isKazakh()) return kazakhDate(asDate(when));
-  return formatter('date', (of) => new Intl.DateTimeFormat(of, { dateStyle: 'medium' })).format(asDate(when));
+/** `24 Nov 2026`, in a time zone; in the browser's own by default. */
+export function formatDate(when: When, zone?: string): string {
+  if (isKazakh()) return kazakhDate(zone === undefined ? asDate(when) : dayIn(when, zone));
+  return formatter(`date ${zone ?? ''}`, (of) => new Intl.DateTimeFormat(of, { ...(zone === undefined ? {} : { timeZone: zone }), dateStyle: 'medium' })).format(asDate(when));
 }
 
 /** `14:20:07`. */
@@ -91,13 +116,14 @@ function dayNumber(at: number, zone: string | undefined): number {
 /** `3 min ago`, up to a week; then the date. From a day on, whole days of the calendar in `zone` are counted. */
 export function formatRelative(when: When, now: number = Date.now(), zone?: string): string {
   const seconds = Math.round((asDate(when).getTime() - now) / 1_000);
-  if (Math.abs(seconds) > RELATIVE_LIMIT_DAYS * 86_400) return formatDate(when);
+  const inZone = zone === undefined ? undefined : zoneName(zone) ?? undefined;
+  if (Math.abs(seconds) > RELATIVE_LIMIT_DAYS * 86_400) return formatDate(when, inZone);
   const format = (value: number, of: Intl.RelativeTimeFormatUnit) => (isKazakh()
     ? kazakhRelative(value, of)
     : formatter('relative', (tag) => new Intl.RelativeTimeFormat(tag, { numeric: 'auto', style: 'short' })).format(value, of));
   if (Math.abs(seconds) < 5) return format(0, 'second');
   const [unit, size] = RELATIVE_STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1];
-  return format(unit === 'day' ? dayNumber(asDate(when).getTime(), zone) - dayNumber(now, zone) : Math.trunc(seconds / size), unit);
+  return format(unit === 'day' ? dayNumber(asDate(when).getTime(), inZone) - dayNumber(now, inZone) : Math.trunc(seconds / size), unit);
 }
 
 const SYMBOLS: Readonly<Record<string, string>> = { millisecond: 'ms', second: 's', minute: 'min', hour: 'h' };

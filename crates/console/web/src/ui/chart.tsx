@@ -41,7 +41,7 @@ function Twin({ label, times, series, format }: Required<Pick<ChartProps, 'label
   return (
     <Table label={label} head={[t('time'), ...series.map((one) => ({ text: one.label, align: 'end' as const }))]}>
       {times.map((time, index) => (
-        <tr key={time}><td>{formatDateTime(time * 1_000)}</td>{series.map((one) => <td key={one.label} class="is-end">{format(one.values[index] ?? 0)}</td>)}</tr>
+        <tr key={time}><td>{formatDateTime(time * 1_000)}</td>{series.map((one) => <td key={one.label} class="is-end">{one.values[index] == null ? '–' : format(one.values[index])}</td>)}</tr>
       ))}
     </Table>
   );

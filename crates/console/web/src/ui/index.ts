@@ -1,3 +1,4 @@
+export * from './app-state';
 export * from './app-status';
 export * from './avatar';
 export * from './button';

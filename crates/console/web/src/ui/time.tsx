@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { formatDateTime, formatDuration, formatFull, formatPreciseTime, formatRelative, formatTime } from '#i18n';
+import { formatDateTime, formatDuration, formatFull, formatPreciseTime, formatRelative, formatTime, formatZoned } from '#i18n';
 
 /** The current time, for what is shown relative to it. */
 export const now = signal(Date.now());
@@ -13,14 +13,20 @@ type Form = 'relative' | 'moment' | 'time' | 'precise';
 function shownAs(form: Form, at: string, zone: string | undefined): string {
   switch (form) {
     case 'relative': return formatRelative(at, Math.max(now.value, Date.now()), zone);
-    case 'moment': return formatDateTime(at);
+    case 'moment': return zone === undefined ? formatDateTime(at) : formatZoned(at, zone);
     case 'time': return formatTime(at);
     case 'precise': return formatPreciseTime(at);
   }
 }
 
-/** A time, in full in its tooltip. Whole days are those of `zone`, the browser's by default. */
-export function Time({ at, as = 'relative', zone }: { at: string; as?: Form; zone?: string | undefined }) {
+/** `zone` has the whole days of a relative time, and the clock of a moment, which names it unless it is the browser's own. */
+type TimeProps = { readonly at: string } & (
+  | { readonly as?: 'relative' | 'moment'; readonly zone?: string | undefined }
+  | { readonly as: 'time' | 'precise'; readonly zone?: undefined }
+);
+
+/** A time, in full and in the browser's zone in its tooltip. */
+export function Time({ at, as = 'relative', zone }: TimeProps) {
   return <time dateTime={at} title={formatFull(at)}>{shownAs(as, at, zone)}</time>;
 }
 

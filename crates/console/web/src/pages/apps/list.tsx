@@ -2,12 +2,13 @@
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useList, type List as ListData } from '#api/list';
+import { useFiltered } from '#api/filtered';
+import { useList } from '#api/list';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, hasRole, isReadOnly, query, setQuery, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
-import { AppStatus, Button, Empty, FilterBar, List, TextField, Time, type Column } from '#ui';
+import { AppStatus, Button, Empty, FilterBar, List, TextField, Time, knownState, now, type Column } from '#ui';
 import type { App } from './app-page';
 import { t } from './messages';
 import { APP_STATES, CATEGORIES, SHARINGS, Trust, archetypeText } from './status';
@@ -21,7 +22,7 @@ export default function Apps({ params: { ws } }: RouteProps<'/w/:ws/apps'>) {
   return (
     <Page title={t('title')} lead={t('lead')} actions={<><Button href={`/w/${ws}/imports`}>{t('imports')}</Button><Button href={`/w/${ws}/apps/templates`}>{t('templates')}</Button>{create}</>}>
       <Filters ws={ws} />
-      <List label={t('title')} list={filtered(list)} columns={columns()} id={({ id }) => id} href={({ id }) => `/w/${ws}/apps/${id}`} empty={<NoApps hasAny={list.items.length > 0} create={create} />} />
+      <List label={t('title')} list={useFiltered(list, filter())} columns={columns()} id={({ id }) => id} href={({ id }) => `/w/${ws}/apps/${id}`} empty={<NoApps hasAny={list.items.length > 0} create={create} />} />
     </Page>
   );
 }
@@ -31,14 +32,15 @@ function mayNotCreate(): string | null {
   return hasRole('builder') ? null : t('mayNotCreate');
 }
 
-/** Leaves the apps that fit the query of the address. The API has no filters for apps. */
-function filtered(list: ListData<App>): ListData<App> {
+/** Returns whether an app fits the query of the address, or `null` without a filter in it. The API has no filters for apps. */
+function filter(): ((app: App) => boolean) | null {
+  if (!FILTERS.some((name) => query.value.get(name))) return null;
   const value = (name: (typeof FILTERS)[number]) => query.value.get(name);
   const text = value('q')?.toLowerCase() ?? '';
-  const fits = (app: App) =>
-    (['status', 'category', 'sharing'] as const).every((name) => value(name) === null || app[name] === value(name))
+  return (app) =>
+    (value('status') === null || knownState(app, now.value) === value('status'))
+    && (['category', 'sharing'] as const).every((name) => value(name) === null || app[name] === value(name))
     && (text === '' || `${app.name}\n${app.description}\n${app.slug}`.toLowerCase().includes(text));
-  return { ...list, items: list.items.filter(fits), held: list.held.filter(fits) };
 }
 
 function Filters({ ws }: { ws: string }) {

@@ -121,7 +121,7 @@ function Automations({ ws, app }: { ws: string; app: App }) {
               <li key={automation.id}>
                 <a class="link" href={`/w/${ws}/automations/${automation.id}`}>{automation.name}</a>
                 <span class="muted">{triggerText(automation.trigger.type)}{automation.trigger.cron ? <> <code>{automation.trigger.cron}</code></> : null}</span>
-                <span class="muted">{automation.status === 'active' ? (automation.nextRunAt && t.rich('nextRun', { when: <Time at={automation.nextRunAt} /> })) : t(`automation_${automation.status}`)}</span>
+                <span class="muted">{automation.status === 'active' ? (automation.nextRunAt && t.rich('nextRun', { when: <Time at={automation.nextRunAt} zone={automation.trigger.timezone ?? undefined} /> })) : t(`automation_${automation.status}`)}</span>
                 <Button size="small" variant="plain" icon="play" label={t('runAutomation', { name: automation.name })} unavailable={missingRight(app, 'can_run')} href={`/w/${ws}/automations/${automation.id}/run`} />
               </li>
             ))}

@@ -1,13 +1,12 @@
 // States of an app and of a version, in words.
 
 import type { Schemas } from '#api/types';
-import { Badge, Status, type IconName, type Tone } from '#ui';
+import { Badge, Status, type IconName, type KnownState, type Tone } from '#ui';
 import { t } from './messages';
 
-type AppState = Schemas['AppStatus'];
 type Band = Schemas['TrustBand'];
 
-export const APP_STATES: readonly AppState[] = ['healthy', 'warning', 'failing', 'paused', 'draft', 'building'];
+export const APP_STATES: readonly KnownState[] = ['healthy', 'unobserved', 'warning', 'failing', 'paused', 'draft', 'building'];
 export const CATEGORIES: readonly Schemas['Category'][] = ['interface', 'data', 'messaging', 'money', 'ai', 'time', 'people', 'growth'];
 export const SHARINGS: readonly Schemas['Sharing'][] = ['private', 'team', 'workspace'];
 /** Buildings that the city draws. Any other name is drawn as a house. */

@@ -1,7 +1,8 @@
 // The automations of a workspace.
 
 import { useEffect } from 'preact/hooks';
-import { useList, type List as ListData } from '#api/list';
+import { useFiltered } from '#api/filtered';
+import { useList } from '#api/list';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, hasRole, isReadOnly, navigate, query, useCommands, type RouteProps } from '#frame';
@@ -21,7 +22,7 @@ const TRIGGERS: readonly Schemas['TriggerKind'][] = ['webhook', 'schedule', 'for
 
 export default function Automations({ params: { ws } }: RouteProps<'/w/:ws/automations'>) {
   const all = useList('/v1/workspaces/{ws}/automations', { path: { ws }, query: { limit: 200 } }, { on: ['automation'] });
-  const list = useFiltered(all);
+  const list = useFiltered(all, filter());
   const apps = useResource('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: 200 } }, { on: ['app'] });
   const latest = useLatestRuns(ws, all.items.length);
   const names = new Map((apps.data?.items ?? []).map(({ id, name }) => [id, name]));
@@ -57,14 +58,11 @@ function useLatestRuns(ws: string, count: number): LatestRuns {
   return new Map([...list.items, ...list.held].map(({ automationId, runs }) => [automationId, runs]));
 }
 
-/** Filters what was read: the API lists all automations. With a filter, reads to the end, so that none is missed. */
-function useFiltered(list: ListData<Automation>): ListData<Automation> {
+/** Returns whether an automation fits the query of the address, or `null` without a filter in it. The API has no filters for automations. */
+function filter(): ((item: Automation) => boolean) | null {
   const [appId, status, trigger] = FILTERS.map((name) => query.value.get(name));
-  const isFiltered = Boolean(appId ?? status ?? trigger);
-  const needsMore = isFiltered && list.hasMore && !list.loading && list.error === undefined;
-  useEffect(() => { if (needsMore) list.loadMore(); }, [needsMore, list.items.length]);
-  const fits = (item: Automation) => (!appId || item.appId === appId) && (!status || item.status === status) && (!trigger || item.trigger.type === trigger);
-  return { ...list, items: list.items.filter(fits), isComplete: list.isComplete && !(isFiltered && list.hasMore && list.error === undefined) };
+  if (!appId && !status && !trigger) return null;
+  return (item) => (!appId || item.appId === appId) && (!status || item.status === status) && (!trigger || item.trigger.type === trigger);
 }
 
 function columns(names: ReadonlyMap<string, string>, latest: LatestRuns): readonly Column<Automation>[] {

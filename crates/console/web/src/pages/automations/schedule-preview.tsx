@@ -1,6 +1,6 @@
 // What an expression means, while it is written.
 
-import { formatDateTime } from '#i18n';
+import { formatZoned } from '#i18n';
 import { Time } from '#ui';
 import { cronMistakeText } from './cron-mistake';
 import { isZone, nextTimes, parseCron } from './cron';
@@ -13,16 +13,16 @@ const SHOWN = 5;
 export function Times({ times, zone }: { times: readonly Date[]; zone: string }) {
   return (
     <ol class="automations-times" aria-label={t('upcoming')}>
-      {times.map((time) => <li key={time.getTime()}><span>{clockOf(time, zone)}</span><span class="muted"><Time at={time.toISOString()} zone={isZone(zone) ? zone : undefined} /></span></li>)}
+      {times.map((time) => <li key={time.getTime()}><span>{clockOf(time, zone)}</span><span class="muted"><Time at={time.toISOString()} zone={zone} /></span></li>)}
     </ol>
   );
 }
 
-/** `Mon 24 Nov 2026, 09:00`: the day of the week, and the time as everywhere. */
+/** `Mon 24 Nov 2026, 09:00 (Asia/Almaty)`: the day of the week, and the time as everywhere. */
 function clockOf(time: Date, zone: string): string {
   const timeZone = isZone(zone) ? zone : 'UTC';
   const day = new Intl.DateTimeFormat('en', { timeZone, weekday: 'short' }).format(time);
-  return t('dayAndClock', { day: t.find(`short_${day.toLowerCase()}`) ?? day, clock: formatDateTime(time, timeZone) });
+  return t('dayAndClock', { day: t.find(`short_${day.toLowerCase()}`) ?? day, clock: formatZoned(time, timeZone) });
 }
 
 export function SchedulePreview({ cron: text, zone }: { cron: string; zone: string }) {

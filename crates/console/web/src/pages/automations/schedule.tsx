@@ -24,12 +24,14 @@ export default function Schedule({ params: { ws, id } }: RouteProps<'/w/:ws/auto
 }
 
 function Both({ ws, automation }: { ws: string; automation: Automation }) {
-  return <div class="automations-columns"><Past ws={ws} id={automation.id} /><Next automation={automation} /></div>;
+  return <div class="automations-columns"><Past ws={ws} automation={automation} /><Next automation={automation} /></div>;
 }
+
+const zoneOf = ({ timezone }: Automation['trigger']) => timezone ?? 'UTC';
 
 /** The next time is the server's; those after it follow from the expression. */
 function Next({ automation: { nextRunAt, status, trigger } }: { automation: Automation }) {
-  const zone = trigger.timezone ?? 'UTC';
+  const zone = zoneOf(trigger);
   const cron = parseCron(trigger.cron ?? '');
   const isDue = nextRunAt !== null && status === 'active';
   const rest = isDue && cron && isZone(zone) ? nextTimes(cron, zone, new Date(nextRunAt).getTime(), NEXT_SHOWN - 1) : [];
@@ -45,10 +47,11 @@ function Next({ automation: { nextRunAt, status, trigger } }: { automation: Auto
   );
 }
 
-function Past({ ws, id }: { ws: string; id: string }) {
+function Past({ ws, automation: { id, trigger } }: { ws: string; automation: Automation }) {
+  const zone = zoneOf(trigger);
   const list = useList('/v1/automations/{id}/occurrences', { path: { id } }, { on: [`automation-runs:${id}`] });
   const columns: readonly Column<Occurrence>[] = [
-    { key: 'due', header: t('due'), isMain: true, cell: ({ dueAt }) => <Time at={dueAt} as="moment" /> },
+    { key: 'due', header: t('due'), isMain: true, cell: ({ dueAt }) => <Time at={dueAt} as="moment" zone={zone} /> },
     { key: 'outcome', header: t('outcome'), cell: ({ outcome }) => <Outcome outcome={outcome} /> },
     { key: 'reason', header: t('reason'), cell: ({ reason }) => reason !== null && <span class="automations-reason muted">{t.find(`skipped_${reason}`) ?? reason}</span> },
     { key: 'run', header: t('run'), cell: ({ runId }) => runId !== null && <a class="link" href={`/w/${ws}/runs/${runId}`}><code>{runId.slice(-8)}</code></a> },

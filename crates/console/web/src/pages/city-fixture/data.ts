@@ -24,8 +24,8 @@ function appOf(index: number, gates: readonly GateFact[]): AppFact {
     type: 'app', id, name: index < NAMES.length ? pick(NAMES, index) : `${pick(NAMES, index)} ${index}`, archetype: index % 9 === 8 ? 'cottage' : pick(ARCHETYPES, index), createdAt: new Date(EPOCH + index * HOUR).toISOString(),
     color: pick(COLORS, index * 3), state, running: index % 6 === 2 ? 1 : 0, deadLetters: index % 8 === 6 ? (index % 5) + 1 : 0, questions: index % 13 === 5 ? 2 : 0,
     health: { status: state, statusReasons: [], observedAt: new Date(Date.now() - index * HOUR).toISOString(), waitingApprovals: index % 13 === 5 ? 2 : 0, running: index % 6 === 2 ? 1 : 0 },
-    hasNoRuns: false, lastRun: { id: `run_${index}`, appId: id, status: state === 'failing' ? 'failed' : 'succeeded', trigger: 'webhook', at: new Date(Date.now() - index * 60_000).toISOString() },
-    triggers: triggersOf(index), gates: gates.filter((_, gate) => (index + gate) % 4 === 0).slice(0, 3),
+    lastRun: { id: `run_${index}`, appId: id, status: state === 'failing' ? 'failed' : 'succeeded', trigger: 'webhook', at: new Date(Date.now() - index * 60_000).toISOString() },
+    hasAllRuns: true, triggers: triggersOf(index), gates: gates.filter((_, gate) => (index + gate) % 4 === 0).slice(0, 3),
   };
 }
 

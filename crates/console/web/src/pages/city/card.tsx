@@ -26,11 +26,12 @@ function AppCard({ ws, fact, loaded }: { ws: string; fact: AppFact; loaded: read
   const read = useResource('/v1/workspaces/{ws}/runs', loaded === null ? { path: { ws }, query: { appId: fact.id, limit: RUNS } } : null);
   const runs = loaded ?? read.data?.items ?? [];
   const last = fact.lastRun ?? (runs[0] ? runOf(runs[0]) : null);
+  const isRead = loaded !== null || read.data !== undefined;
   return (
     <>
       <div class="city-card-head"><b>{fact.name}</b><AppStatus app={fact.health} /></div>
       <dl>
-        <div><dt>{t('lastRun')}</dt><dd>{last ? <><Time at={last.at} /> <RunStatus status={last.status} /></> : fact.hasNoRuns || read.data?.items.length === 0 ? t('noRuns') : '–'}</dd></div>
+        <div><dt>{t('lastRun')}</dt><dd>{last ? <><Time at={last.at} /> <RunStatus status={last.status} /></> : isRead ? t('noRun') : '–'}</dd></div>
         {fact.deadLetters > 0 && <div><dt>{t('deadLetters')}</dt><dd><Badge tone="bad">{formatNumber(fact.deadLetters)}</Badge></dd></div>}
         {fact.triggers.map(({ kind, names, isOff }) => <div key={kind}><dt>{triggerText(kind)}</dt><dd class={isOff ? 'muted' : ''}>{names.join(', ')}</dd></div>)}
         {fact.gates.length > 0 && <div><dt>{t('hosts')}</dt><dd>{fact.gates.map(({ host }) => host).join(', ')}</dd></div>}

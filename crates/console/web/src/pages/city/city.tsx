@@ -1,7 +1,6 @@
 // The first page of a workspace: everything in it as a town, and the same as tables.
 
 import { useCallback, useMemo, useState, useEffect } from 'preact/hooks';
-import type { Schemas } from '#api/types';
 import { Page, hasRole, isReadOnly, navigate, useCommands, workspace, type RouteProps } from '#frame';
 import { Button, ObjectMenu, ProblemView, Skeleton } from '#ui';
 import { OpenPlans } from '../apps/changes/open-plans';
@@ -9,6 +8,7 @@ import { Begin } from './begin';
 import { FactLine } from './fact-line';
 import { FirstSteps } from './first-steps';
 import { groupBy, type AppFact } from './facts';
+import { leadOf, type Lead } from './lead';
 import { t } from './messages';
 import { StreetView } from './street-view';
 import { TownView } from './town-view';
@@ -35,8 +35,9 @@ export default function CityPage({ params: { ws } }: RouteProps<'/w/:ws'>) {
       <ObjectMenu url={`/v1/workspaces/${ws}/apps`} value={city.apps} />
     </>
   );
+  const lead = city.facts && city.overview ? leadOf(city.overview, city.facts.apps.filter((app) => app.running > 0).length) : null;
   return (
-    <Page title={t('city')} aside={<span class="muted">{workspace.value?.name}</span>} lead={city.facts?.apps.length === 0 ? undefined : city.facts && city.overview ? <Lead ws={ws} overview={city.overview} running={city.facts.apps.filter((app) => app.running > 0).length} /> : NO_LEAD_YET} actions={actions}>
+    <Page title={t('city')} aside={<span class="muted">{workspace.value?.name}</span>} lead={city.facts?.apps.length === 0 ? undefined : lead ? <LeadLine ws={ws} lead={lead} /> : NO_LEAD_YET} actions={actions}>
       <Content ws={ws} city={city} />
     </Page>
   );
@@ -53,7 +54,8 @@ function Content({ ws, city }: { ws: string; city: City }) {
   }, [byApp, isWhole]);
   const { facts } = city;
   const isEmpty = facts?.apps.length === 0;
-  const isNew = useNewness(ws, facts !== null && !isEmpty && isWhole && runs.items.length === 0);
+  // Runs are deleted after some time: an app that was seen to work has run though none is left.
+  const isNew = useNewness(ws, facts !== null && !isEmpty && isWhole && runs.items.length === 0 && facts.apps.every(({ health }) => health.observedAt === null));
   if (!facts) return city.error ? <ProblemView problem={city.error} onRetry={city.retry} /> : <div class="card city-waiting"><Skeleton lines={5} /></div>;
   return (
     <div class="city">
@@ -80,15 +82,19 @@ function useNewness(ws: string, isNew: boolean): boolean {
 }
 
 /** The sentence that matters most now. Nothing is said of what was not read. */
-function Lead({ ws, overview, running }: { ws: string; overview: Schemas['Overview'] | undefined; running: number }) {
-  if (overview === undefined) return null;
-  const { waitingApprovals, deadLetters, apps: { failing, warning, healthy, unobserved } } = overview;
-  if (waitingApprovals > 0) return <a href={`/w/${ws}/queue`}>{t('leadQuestions', { count: waitingApprovals })}</a>;
-  if (failing > 0) return <a href={`/w/${ws}/apps?status=failing`}>{t('leadFailing', { count: failing })}</a>;
-  if (deadLetters > 0) return <a href={`/w/${ws}/dead-letters?state=open`}>{t('leadLetters', { count: deadLetters })}</a>;
-  if (warning > 0) return <a href={`/w/${ws}/apps?status=warning`}>{t('leadWarning', { count: warning })}</a>;
-  if (running === 0 && unobserved > 0 && unobserved === healthy) return <>{t('leadUnobserved')}</>;
-  return <>{running > 0 ? t('leadRunning', { count: running }) : t('leadCalm')}</>;
+function LeadLine({ ws, lead }: { ws: string; lead: Lead }) {
+  switch (lead.kind) {
+    case 'questions': return <a href={`/w/${ws}/queue`}>{t('leadQuestions', { count: lead.count })}</a>;
+    case 'failing': return <a href={`/w/${ws}/apps?status=failing`}>{t('leadFailing', { count: lead.count })}</a>;
+    case 'letters': return <a href={`/w/${ws}/dead-letters?state=open`}>{t('leadLetters', { count: lead.count })}</a>;
+    case 'warning': return <a href={`/w/${ws}/apps?status=warning`}>{t('leadWarning', { count: lead.count })}</a>;
+    case 'running': return <>{t('leadRunning', { count: lead.count })}</>;
+    case 'unobserved': return <a href={`/w/${ws}/apps?status=unobserved`}>{t('leadUnobserved', { quiet: lead.quiet, count: lead.count })}</a>;
+    case 'paused': return <a href={`/w/${ws}/apps?status=paused`}>{t('leadPaused', { count: lead.count })}</a>;
+    case 'drafts': return <a href={`/w/${ws}/apps?status=draft`}>{t('leadDrafts', { count: lead.count })}</a>;
+    case 'inactive': return <>{t('leadInactive', { count: lead.count })}</>;
+    case 'calm': return <>{t('leadCalm')}</>;
+  }
 }
 
 function focusTable(): void {

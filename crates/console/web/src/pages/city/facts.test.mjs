@@ -6,14 +6,7 @@ import { KnownRuns } from './runs';
 
 const app = (id, more = {}) => ({ id, name: id, archetype: 'bank', createdAt: `2026-11-0${id.length}`, createdBy: 'usr_1', status: 'healthy', statusReasons: [], observedAt: null, waitingApprovals: 0, ...more });
 const run = (id, appId, status, at) => ({ id, appId, status, at, trigger: 'webhook' });
-const sources = (more) => ({ apps: [], automations: [], projects: [], gates: [], members: [{ user: { id: 'usr_1', color: 'leaf' } }], overview: undefined, runs: [], areAllRuns: false, ...more });
-
-test('an app has no runs only if all runs were read', () => {
-  for (const [areAllRuns, expected] of [[true, [false, true]], [false, [false, false]]]) {
-    const { apps } = factsOf(sources({ apps: [app('a'), app('bb')], runs: [run('r1', 'a', 'succeeded', '2')], areAllRuns }));
-    assert.deepEqual(apps.map(({ hasNoRuns }) => hasNoRuns), expected);
-  }
-});
+const sources = (more) => ({ apps: [], automations: [], projects: [], gates: [], members: [{ user: { id: 'usr_1', color: 'leaf' } }], overview: undefined, runs: [], hasAllRuns: true, ...more });
 
 test('an app that runs is running, unless something is wrong with it', () => {
   const { apps } = factsOf(sources({ apps: [app('a'), app('bb', { status: 'failing' }), app('ccc', { createdBy: 'gone' })], runs: [run('r1', 'a', 'running', '2'), run('r0', 'a', 'failed', '1'), run('r2', 'bb', 'running', '2')] }));
@@ -28,6 +21,12 @@ test('dead letters are counted by the overview, else by the state', () => {
   const overview = { items: [{ ...app('a'), deadLetters: 7 }] };
   const { apps } = factsOf(sources({ apps: [app('a'), app('bb', { statusReasons: reasons }), app('ccc')], overview }));
   assert.deepEqual(apps.map(({ deadLetters }) => deadLetters), [7, 112, 0]);
+});
+
+test('an app without a run among the latest is not said to have none', () => {
+  const runs = [run('r1', 'a', 'succeeded', '1')];
+  const { apps } = factsOf(sources({ apps: [app('a'), app('bb')], runs, hasAllRuns: false }));
+  assert.deepEqual(apps.map(({ lastRun, hasAllRuns }) => [lastRun?.id ?? null, hasAllRuns]), [['r1', false], [null, false]]);
 });
 
 test('automations are one trigger for each kind, off if none is active', () => {

@@ -1,7 +1,7 @@
 // What the page says about each app, project and gate. The town, the street of phones and the tables all show these.
 
 import type { Schemas } from '#api/types';
-import type { AppHealth } from '#ui/app-status';
+import type { AppHealth } from '#ui/app-state';
 import type { KnownRun } from './runs';
 
 type App = Schemas['App'];
@@ -32,8 +32,8 @@ export interface AppFact {
   /** Questions of its runs that wait for somebody. */
   readonly questions: number;
   readonly lastRun: KnownRun | null;
-  /** Whether an app without a last run has none; else it may have one that was not read. */
-  readonly hasNoRuns: boolean;
+  /** Whether every run of it that is kept was read, so that one without a last run has none. */
+  readonly hasAllRuns: boolean;
   readonly triggers: readonly TriggerFact[];
   readonly gates: readonly GateFact[];
 }
@@ -72,8 +72,8 @@ export interface Sources {
   readonly members: readonly Schemas['Member'][];
   readonly overview: Schemas['Overview'] | undefined;
   readonly runs: Iterable<KnownRun>;
-  /** Whether these are all runs of the workspace that are kept. */
-  readonly areAllRuns: boolean;
+  /** Whether `runs` has every run of the workspace that is kept. */
+  readonly hasAllRuns: boolean;
 }
 
 /** Projects with at least this many tables are libraries, others are wells. */
@@ -106,7 +106,7 @@ function lettersOf({ statusReasons }: App, item: Schemas['OverviewApp'] | undefi
   return item?.deadLetters ?? statusReasons.find(({ code }) => code === 'dead_letters')?.count ?? 0;
 }
 
-export function factsOf({ apps, automations, projects, gates, members, overview, runs, areAllRuns }: Sources): CityFacts {
+export function factsOf({ apps, automations, projects, gates, members, overview, runs, hasAllRuns }: Sources): CityFacts {
   const colors = new Map(members.map(({ user }) => [user.id, user.color]));
   const automationsOf = groupBy(automations, ({ appId }) => appId);
   const runsOf = groupBy(runs, ({ appId }) => appId);
@@ -126,8 +126,7 @@ export function factsOf({ apps, automations, projects, gates, members, overview,
       return {
         type: 'app', id: app.id, name: app.name, archetype: app.archetype, createdAt: app.createdAt, color: colors.get(app.createdBy) ?? null,
         state: health.status, health, running, deadLetters: lettersOf(app, item), questions: health.waitingApprovals,
-        hasNoRuns: areAllRuns && own.length === 0,
-        lastRun: own.reduce<KnownRun | null>((latest, run) => (latest === null || run.at > latest.at ? run : latest), null),
+        lastRun: own.reduce<KnownRun | null>((latest, run) => (latest === null || run.at > latest.at ? run : latest), null), hasAllRuns,
         triggers: triggersOf(automationsOf.get(app.id) ?? []), gates: gateFacts.filter(({ appIds }) => appIds.includes(app.id)).map(({ fact }) => fact),
       };
     }),

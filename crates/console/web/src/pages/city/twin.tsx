@@ -41,7 +41,7 @@ function Apps({ ws, apps }: { ws: string; apps: readonly AppFact[] }) {
             <th scope="row"><a class="city-twin-name" href={hrefOf(ws, app)}>{app.name}</a></th>
             <td><AppStatus app={app.health} ws={ws} /></td>
             <td class="muted">{app.triggers.length > 0 ? triggersText(app).join(', ') : '–'}</td>
-            <td class="muted">{app.lastRun ? <a href={`/w/${ws}/runs/${app.lastRun.id}`}><Time at={app.lastRun.at} /></a> : app.hasNoRuns ? t('noRuns') : '–'}</td>
+            <td class="muted">{app.lastRun ? <a href={`/w/${ws}/runs/${app.lastRun.id}`}><Time at={app.lastRun.at} /></a> : app.hasAllRuns ? t('noRun') : '–'}</td>
             <td class="muted">{app.gates.length > 0 ? <span class="city-hosts" title={app.gates.map(({ host }) => host).join(', ')}>{app.gates.map(({ host }) => host).join(', ')}</span> : '–'}</td>
             <td class="is-end">{app.deadLetters > 0 ? <a class="city-bad" href={`/w/${ws}/dead-letters?appId=${app.id}&state=open`}>{formatNumber(app.deadLetters)}</a> : formatNumber(0)}</td>
           </tr>

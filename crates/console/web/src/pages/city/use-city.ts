@@ -1,13 +1,13 @@
 // Everything that the page shows, in seven requests, and events after that.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useAll } from '#api/all';
 import { useEvents, type WorkspaceEvent } from '#api/events';
 import type { Problem } from '#api/problem';
 import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { useOverview } from '#frame';
 import { factsOf, totalsOf, type CityFacts, type Totals } from './facts';
-import { useAll } from '#api/all';
 import { KnownRuns, runOf, runOfEvent, type KnownRun } from './runs';
 
 /** Events of runs are shown this often; the town of a busy workspace is not drawn for each of them. */
@@ -82,7 +82,7 @@ export function useCity(ws: string): City {
     if (!apps.items || !automations.items || !(projects.items ?? projects.error)) return null;
     return factsOf({
       apps: apps.items, automations: automations.items, projects: projects.items ?? [], gates: gates.items ?? [], members: members.data?.items ?? [],
-      overview: overview.data, runs: live.known, areAllRuns: runs.data?.nextCursor === null,
+      overview: overview.data, runs: live.known, hasAllRuns: runs.data?.nextCursor === null,
     });
   }, [apps.items, automations.items, projects.items, projects.error, gates.items, members.data, overview.data, runs.data, running.data, live, drawn]);
   const totals = useMemo(() => totalsOf(runs.data, health.data, Date.now()), [runs.data, health.data]);

@@ -13,7 +13,7 @@ export function hrefOf(ws: string, { type, id }: Pick<Fact, 'type' | 'id'>): str
 /** Returns everything that a building shows, for people who do not see it. */
 export function sentenceOf(fact: Fact): string {
   if (fact.type === 'project') return t('projectSentence', { name: fact.name, tables: t('tables', { count: fact.tables }) });
-  const run = fact.lastRun === null ? (fact.hasNoRuns ? [t('withoutRuns')] : []) : [t('lastRunSentence', { status: runStatusText(fact.lastRun.status), when: formatRelative(fact.lastRun.at) })];
+  const run = fact.lastRun === null ? (fact.hasAllRuns ? [t('noRuns')] : []) : [t('lastRunSentence', { status: runStatusText(fact.lastRun.status), when: formatRelative(fact.lastRun.at) })];
   const parts = [fact.name, appStatusText(fact.health), ...run, ...(fact.deadLetters > 0 ? [t('openDeadLetters', { count: fact.deadLetters })] : []), ...(fact.questions > 0 ? [t('leadQuestions', { count: fact.questions })] : []), ...appReasons({ statusReasons: fact.health.statusReasons.filter(({ code }) => code !== 'dead_letters') })];
   return parts.join(', ');
 }

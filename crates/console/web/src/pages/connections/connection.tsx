@@ -6,7 +6,7 @@ import { formatNumber } from '#i18n';
 import { Button, confirm, Copyable, Json, Loaded, Notice, Panel, Particulars, Time } from '#ui';
 import { useCatalogue } from './catalogue';
 import { t } from './messages';
-import { ConnectionStatus, rememberTest } from './status';
+import { ConnectionStatus } from './status';
 import { connectionsChanged, connectionUrl, mayNotWrite, useConnection, type Connection } from './use-connections';
 
 export default function ConnectionPanel({ params: { ws, id } }: RouteProps<'/w/:ws/connections/:id'>) {
@@ -36,7 +36,6 @@ function Actions({ ws, connection }: { ws: string; connection: Connection }) {
   });
   const test = useAction(async () => {
     const result = await api.post('/v1/workspaces/{ws}/connections/{id}/test', { path: { ws, id } });
-    rememberTest(id, result);
     connectionsChanged(id);
     const details = { name: displayName, reason: result.reason ?? '', status: result.status === null ? '' : formatNumber(result.status) };
     if (result.ok === null) toast(t('testUnanswered', details), { tone: 'bad' });
@@ -85,7 +84,7 @@ function Detail({ ws, connection }: { ws: string; connection: Connection }) {
             [t('callsSent'), formatNumber(health.calls24h)],
             [t('callsFailed'), <span class={health.errors24h > 0 ? 'connections-errors' : ''}>{formatNumber(health.errors24h)}</span>],
             [t('callsBlocked'), <span class={health.blocked24h > 0 ? 'connections-errors' : ''}>{formatNumber(health.blocked24h)}</span>],
-            [t('lastCall'), health.lastCallAt === null ? t('never') : <Time at={health.lastCallAt} />],
+            [t('lastCall'), health.lastCallAt === null ? t('noCall') : <Time at={health.lastCallAt} />],
           ]}
         />
       </section>

@@ -1,6 +1,6 @@
 // The connections of a workspace: services that apps call with a stored secret.
 
-import type { List as ListData } from '#api/list';
+import { useFiltered } from '#api/filtered';
 import type { Schemas } from '#api/types';
 import { navigate, Page, path, query, setQuery, useCommands, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
@@ -32,7 +32,7 @@ export default function Connections({ params: { ws } }: RouteProps<'/w/:ws/conne
         <div class="connections-search"><TextField label={t('search')} isLabelHidden type="search" placeholder={t('search')} value={query.value.get('q') ?? ''} onInput={(q) => setQuery({ q })} /></div>
       </FilterBar>
       <List
-        label={t('title')} list={filtered(list)} columns={columns(connectors)} id={({ id }) => id} href={({ id }) => `/w/${ws}/connections/${id}${location.search}`}
+        label={t('title')} list={useFiltered(list, filter())} columns={columns(connectors)} id={({ id }) => id} href={({ id }) => `/w/${ws}/connections/${id}${location.search}`}
         isCurrent={({ id }) => path.value.startsWith(`/w/${ws}/connections/${id}`)}
         empty={<NoConnections hasAny={list.items.length > 0} connect={connect} />}
       />
@@ -52,13 +52,14 @@ function columns(connectors: ReadonlyMap<string, Connector>): readonly Column<Co
   ];
 }
 
-function filtered(list: ListData<Connection>): ListData<Connection> {
+/** Returns whether a connection fits the query of the address, or `null` without a filter in it. The API has no filters for connections. */
+function filter(): ((connection: Connection) => boolean) | null {
+  if (!FILTERS.some((name) => query.value.get(name))) return null;
   const value = (name: (typeof FILTERS)[number]) => query.value.get(name);
-  const fits = ({ status, connectorId, displayName, http }: Connection) =>
+  return ({ status, connectorId, displayName, http }) =>
     (value('status') === null || status === value('status'))
     && (value('connector') === null || connectorId === value('connector'))
     && `${displayName}\n${connectorId}\n${http?.host ?? ''}`.toLowerCase().includes(value('q')?.toLowerCase() ?? '');
-  return { ...list, items: list.items.filter(fits), held: list.held.filter(fits) };
 }
 
 function NoConnections({ hasAny, connect }: { hasAny: boolean; connect: () => void }) {

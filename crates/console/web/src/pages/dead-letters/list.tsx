@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { useAll } from '#api/all';
 import { urlOf } from '#api/client';
 import { useList } from '#api/list';
 import { useResource } from '#api/resource';
@@ -9,7 +10,6 @@ import type { Schemas } from '#api/types';
 import { Page, isReadOnly, path, query, setQuery, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
 import { Button, Card, Empty, FilterBar, List, Segments, Status, Table, Time, openDialog, triggerText, type Column, type IconName, type Tone } from '#ui';
-import { useAll } from '#api/all';
 import { Batches } from './bulk';
 import { causesOf } from './causes';
 import { t } from './messages';

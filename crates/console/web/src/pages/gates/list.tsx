@@ -1,6 +1,6 @@
 // The gates of a workspace: hosts that apps can reach.
 
-import type { List as ListData } from '#api/list';
+import { useFiltered } from '#api/filtered';
 import { navigate, Page, query, setQuery, useCommands, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
 import { Badge, Button, Empty, FilterBar, List, Status, TextField, type Column } from '#ui';
@@ -36,20 +36,21 @@ export default function Gates({ params: { ws } }: RouteProps<'/w/:ws/gates'>) {
         <div class="gates-search"><TextField label={t('search')} isLabelHidden type="search" placeholder={t('search')} value={query.value.get('q') ?? ''} onInput={(q) => setQuery({ q })} /></div>
       </FilterBar>
       <List
-        label={t('title')} list={filtered(list)} columns={columns} id={({ id }) => id} href={({ id }) => `/w/${ws}/gates/${id}${location.search}`}
+        label={t('title')} list={useFiltered(list, filter())} columns={columns} id={({ id }) => id} href={({ id }) => `/w/${ws}/gates/${id}${location.search}`}
         empty={<NoGates ws={ws} hasAny={list.items.length > 0} />}
       />
     </Page>
   );
 }
 
-function filtered(list: ListData<Gate>): ListData<Gate> {
+/** Returns whether a gate fits the query of the address, or `null` without a filter in it. The API has no filters for gates. */
+function filter(): ((gate: Gate) => boolean) | null {
+  if (!FILTERS.some((name) => query.value.get(name))) return null;
   const value = (name: (typeof FILTERS)[number]) => query.value.get(name);
-  const fits = ({ status, appIds, host, name }: Gate) =>
+  return ({ status, appIds, host, name }) =>
     (value('status') === null || status === value('status'))
     && (value('appId') === null || appIds.some((id) => id === value('appId')))
     && `${host}\n${name}`.toLowerCase().includes(value('q')?.toLowerCase() ?? '');
-  return { ...list, items: list.items.filter(fits), held: list.held.filter(fits) };
 }
 
 const APPS_SHOWN = 2;

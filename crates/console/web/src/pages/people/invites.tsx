@@ -1,5 +1,6 @@
 // Who was invited.
 
+import { useFiltered } from '#api/filtered';
 import { useList, type List as ListData } from '#api/list';
 import { api, urlOf } from '#api/client';
 import type { Schemas } from '#api/types';
@@ -20,9 +21,9 @@ export default function Invites({ params: { ws } }: RouteProps<'/w/:ws/people/in
 }
 
 function InviteList({ ws }: { ws: string }) {
-  const all = useList('/v1/workspaces/{ws}/invites', { path: { ws } }, { on: ['invite', 'member'] });
+  const all = useList('/v1/workspaces/{ws}/invites', { path: { ws }, query: { limit: 200 } }, { on: ['invite', 'member'] });
   const state = query.value.get('status');
-  const list = { ...all, items: state === null ? all.items : all.items.filter(({ status }) => status === state) };
+  const list = useFiltered(all, state === null ? null : ({ status }) => status === state);
   const empty = state === null
     ? <Empty title={t('noInvites')} action={<Button variant="primary" icon="plus" href={`/w/${ws}/people/invites/new`} unavailable={notManaging()}>{t('invite')}</Button>}><p>{t('noInvitesBody')}</p></Empty>
     : <Empty title={t('noneFound')} action={<Button href={`/w/${ws}/people/invites`}>{t('showAll')}</Button>} />;

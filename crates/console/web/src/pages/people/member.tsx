@@ -1,9 +1,10 @@
 // One member: their role, the end of their access, and leaving.
 
 import { useState } from 'preact/hooks';
+import { useAll } from '#api/all';
 import { api, urlOf, type CallOptions } from '#api/client';
 import { ofItem } from '#api/listed';
-import { invalidate, useResource } from '#api/resource';
+import { invalidate } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { closePanel, isReadOnly, loadSession, navigate, ownRole, role as shownRole, roleText, session, toast, toastProblem, useAction, workspace, type Role, type RouteProps } from '#frame';
 import { Avatar, Button, confirm, Copyable, Empty, Facts, Loaded, Notice, ObjectMenu, Panel, Select, Time } from '#ui';
@@ -26,13 +27,13 @@ export function membersChanged(): void {
 }
 
 export default function MemberPanel({ params: { ws, user } }: RouteProps<'/w/:ws/people/members/:user'>) {
-  const members = useResource('/v1/workspaces/{ws}/members', { path: { ws }, query: { limit: 200 } }, { on: ['member'] });
-  const member = members.data?.items.find((item) => item.user.id === user);
   const url = urlOf('/v1/workspaces/{ws}/members', { path: { ws } });
+  const { items, isCut, error, refresh } = useAll<Member>(url, ['member']);
+  const member = items?.find((item) => item.user.id === user);
   return (
     <Panel title={member?.user.name ?? t('person')}>
-      <Loaded resource={members}>
-        {({ items }) => (member === undefined ? <Empty title={t('notMember')}><p>{t('notMemberBody')}</p></Empty> : (
+      <Loaded resource={{ data: items, error, refresh }}>
+        {(all) => (member === undefined ? isCut ? <Empty title={t('notAmong', { count: all.length })} /> : <Empty title={t('notMember')}><p>{t('notMemberBody')}</p></Empty> : (
           <>
             <header class="people-member">
               <Avatar user={member.user} size="large" />
@@ -40,7 +41,7 @@ export default function MemberPanel({ params: { ws, user } }: RouteProps<'/w/:ws
               <ObjectMenu url={url} value={member} />
             </header>
             <Facts facts={[[t('joined'), <Time at={member.joinedAt} as="moment" />], [t('presence'), member.online ? t('online') : t('away')]]} />
-            <Manage key={`${member.role} ${member.accessEndsAt}`} ws={ws} member={member} owners={items.filter(({ role }) => role === 'owner').length} />
+            <Manage key={`${member.role} ${member.accessEndsAt}`} ws={ws} member={member} owners={all.filter(({ role }) => role === 'owner').length} />
           </>
         ))}
       </Loaded>

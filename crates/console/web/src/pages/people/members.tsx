@@ -1,6 +1,7 @@
 // Who is in the workspace.
 
 import { useSignal } from '@preact/signals';
+import { useFiltered } from '#api/filtered';
 import { useList } from '#api/list';
 import type { Schemas } from '#api/types';
 import { path, query, roleText, session, useTitle, type Role, type RouteProps } from '#frame';
@@ -16,11 +17,11 @@ const userId = (member: Member) => member.user.id;
 export default function Members({ params: { ws } }: RouteProps<'/w/:ws/people'>) {
   useTitle(t('title'));
   const search = useSignal('');
-  const all = useList('/v1/workspaces/{ws}/members', { path: { ws } }, { on: ['member'], key: userId });
+  const all = useList('/v1/workspaces/{ws}/members', { path: { ws }, query: { limit: 200 } }, { on: ['member'], key: userId });
   const role = query.value.get('role');
   const text = search.value.trim().toLowerCase();
   const matches = ({ role: theirs, user }: Member) => (role === null || theirs === role) && `${user.name} ${user.email}`.toLowerCase().includes(text);
-  const list = { ...all, items: all.items.filter(matches) };
+  const list = useFiltered(all, role === null && text === '' ? null : matches);
   const href = (member: Member) => `/w/${ws}/people/members/${member.user.id}${location.search}`;
   return (
     <PeoplePage ws={ws}>

@@ -2,8 +2,9 @@
 
 import { api } from '#api/client';
 import { useResource } from '#api/resource';
+import type { Schemas } from '#api/types';
 import { toast, useAction, type Action } from '#frame';
-import { Card, Time, confirm } from '#ui';
+import { Button, Card, Dialog, Time, confirm, openDialog } from '#ui';
 import type { App } from '../app-page';
 import type { Version } from './find';
 import { t } from './messages';
@@ -15,13 +16,34 @@ export function useRollBack(app: App | undefined, version: Version | undefined, 
     const from = app.currentVersionId;
     const current = await api.get('/v1/apps/{id}/versions/{versionId}', { path: { id: app.id, versionId: from } });
     const numbers = { from: current.number, to: version.number };
-    if (!(await confirm({ title: t('rollBackTitle', numbers), body: <p>{t('rollBackBody', numbers)}</p>, action: t('rollBack') }))) return;
-    const { needsConsole } = await api.post('/v1/apps/{id}/versions/{versionId}/rollback', {
+    if (!(await confirm({ title: t('rollBackTitle', numbers), body: <><p>{t('rollBackBody', numbers)}</p><p>{t('rollBackAutomations', numbers)}</p></>, action: t('rollBack') }))) return;
+    const moved = await api.post('/v1/apps/{id}/versions/{versionId}/rollback', {
       path: { id: app.id, versionId: version.id }, body: { expectCurrentVersionId: from },
     });
     refresh();
-    toast(t('rolledBack', { number: version.number }), needsConsole.length > 0 ? { detail: needsConsole.join(' ') } : {});
+    const title = t('rolledBack', { number: version.number });
+    if (moved.automations.length + moved.remains.length + moved.needsConsole.length === 0) toast(title);
+    // A toast would be gone before somebody has read which automations were paused.
+    else void openDialog((close) => <Consequences title={title} moved={moved} close={close} />);
   });
+}
+
+/** What a rollback did to automations, what it left as it is, and what is left to do. */
+function Consequences({ title, moved: { automations, remains, needsConsole }, close }: { title: string; moved: Schemas['RolledBack']; close: () => void }) {
+  return (
+    <Dialog title={title} onClose={close} actions={<Button variant="primary" autofocus onClick={close}>{t('done')}</Button>}>
+      <div class="version-consequences">
+        <Sentences title={t('automations')} sentences={automations.map(({ sentence }) => sentence)} />
+        <Sentences title={t('remains')} sentences={remains.map(({ sentence }) => sentence)} />
+        <Sentences title={t('leftToDo')} sentences={needsConsole} />
+      </div>
+    </Dialog>
+  );
+}
+
+function Sentences({ title, sentences }: { title: string; sentences: readonly string[] }) {
+  if (sentences.length === 0) return null;
+  return <section><h3>{title}</h3><ul>{sentences.map((sentence) => <li key={sentence}>{sentence}</li>)}</ul></section>;
 }
 
 /** The latest moves from version to version, if there were any. */

@@ -1,5 +1,6 @@
 // The keys of a project.
 
+import { useFiltered } from '#api/filtered';
 import { useList } from '#api/list';
 import { api, urlOf, type CallOptions } from '#api/client';
 import { ofItem } from '#api/listed';
@@ -22,7 +23,7 @@ export default function Keys({ params: { ws, project } }: RouteProps<'/w/:ws/dat
 function KeyList({ ws, project }: Place) {
   const list = useList('/v1/backend/projects/{projectId}/keys', { path: { projectId: project.id } }, { on: ['project_key', `project:${project.id}`] });
   const showsRevoked = query.value.get('revoked') === 'true';
-  const shown = { ...list, items: list.items.filter(({ revokedAt }) => (revokedAt !== null) === showsRevoked) };
+  const shown = useFiltered(list, ({ revokedAt }) => (revokedAt !== null) === showsRevoked);
   const revoke = useAction(async (key: Key) => {
     if (!(await confirm({ title: t('revokeTitle', { name: key.name }), body: t('revokeBody'), action: t('revoke'), tone: 'bad', typed: key.name }))) return;
     await api.delete('/v1/backend/projects/{projectId}/keys/{keyId}', { path: { projectId: project.id, keyId: key.id } }, keyPrecondition(project.id, key));

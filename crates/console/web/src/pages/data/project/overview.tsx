@@ -2,9 +2,10 @@
 
 import { navigate, useCommands, type RouteProps } from '#frame';
 import { formatBytes, formatNumber } from '#i18n';
-import { Badge, Button, Card, Copyable, Empty, Facts, ObjectMenu, Table as FewRows, Time } from '#ui';
+import { Badge, Button, Card, Copyable, Empty, Facts, ObjectMenu, Table as FewRows, Time, now } from '#ui';
 import { t } from '../messages';
-import { ProjectPage, editRefusal, projectPath, type Place } from './frame';
+import { oldCountAt } from '../table/rows';
+import { ProjectPage, editRefusal, projectPath, type Place, type Project } from './frame';
 
 export default function Overview({ params: { ws, project } }: RouteProps<'/w/:ws/data/:project'>) {
   return (
@@ -37,7 +38,7 @@ function Content({ ws, project }: Place) {
       {project.description !== '' && <p class="page-lead">{project.description}</p>}
       <Facts
         facts={[
-          [t('rows'), project.rowCountAt === null ? '–' : formatNumber(project.rowCount)],
+          [t('rows'), <RowCount project={project} />],
           [t('keys'), formatNumber(project.keyCount)],
           [t('perMinute'), formatNumber(project.requestsPerMin, { maximumFractionDigits: 1 })],
           [t('created'), <Time at={project.createdAt} />],
@@ -63,6 +64,13 @@ function Content({ ws, project }: Place) {
         )}
     </div>
   );
+}
+
+function RowCount({ project: { rowCount, rowCountAt } }: { project: Project }) {
+  if (rowCountAt === null) return <>–</>;
+  const old = oldCountAt(rowCountAt, now.value);
+  if (old === null) return <>{formatNumber(rowCount)}</>;
+  return <>{t.rich('rowsCountedAt', { number: formatNumber(rowCount), when: <Time at={old} /> })}</>;
 }
 
 const NEARLY_FULL = 0.8;

@@ -31,7 +31,7 @@ function Log({ ws, project }: Place) {
     <Loaded resource={log}>
       {({ logs, metrics }) => (
         <div class="data-sections">
-          <Numbers metrics={metrics} />
+          <Numbers metrics={metrics} newest={logs[0]} />
           <Filters project={project} logs={logs} />
           <Entries ws={ws} project={project} logs={logs} />
         </div>
@@ -40,13 +40,15 @@ function Log({ ws, project }: Place) {
   );
 }
 
-function Numbers({ metrics }: { metrics: Metrics }) {
+function Numbers({ metrics, newest }: { metrics: Metrics; newest: Entry | undefined }) {
   const { perMinute, total, errors, p50Ms, p95Ms, lastRequestAt } = metrics;
-  const last = Math.floor(Date.now() / 60_000) * 60;
+  // The metrics are those of the last hour.
+  const last = lastRequestAt ?? newest?.at ?? null;
+  const minute = Math.floor(Date.now() / 60_000) * 60;
   // The chart is drawn anew only if its numbers are other ones.
-  const key = `${last} ${perMinute.join()}`;
+  const key = `${minute} ${perMinute.join()}`;
   const { times, series } = useMemo(() => ({
-    times: perMinute.map((_, index) => last - (perMinute.length - 1 - index) * 60),
+    times: perMinute.map((_, index) => minute - (perMinute.length - 1 - index) * 60),
     series: [{ label: t('requestsAMinute'), tone: 'accent' as const, values: perMinute }],
   }), [key]);
   const ms = (value: number | null) => (value === null ? '–' : t('milliseconds', { value: formatNumber(value, { maximumFractionDigits: 1 }) }));
@@ -57,7 +59,7 @@ function Numbers({ metrics }: { metrics: Metrics }) {
           [t('inLastHour'), formatNumber(total)],
           [t('errors'), total === 0 ? '–' : t('errorShare', { errors: formatNumber(errors), share: formatNumber(errors / total, { style: 'percent', maximumFractionDigits: 1 }) })],
           [t('median'), ms(p50Ms)], [t('p95'), ms(p95Ms)],
-          [t('lastRequest'), lastRequestAt === null ? t('never') : <Time at={lastRequestAt} />],
+          [t('lastRequest'), last === null ? t('noRequestKept') : <Time at={last} />],
         ]}
       />
       {total > 0 && <Chart label={t('requestsAMinute')} times={times} series={series} height={120} />}
@@ -93,7 +95,7 @@ function isShown(entry: Entry): boolean {
 function Entries({ ws, project, logs }: Place & { logs: readonly Entry[] }) {
   const shown = logs.filter(isShown);
   if (logs.length === 0) return <Empty title={t('noRequests')} action={<Button href={`${projectPath(ws, project.id)}/-/api`}>{t('examples')}</Button>}><p>{t('noRequestsBody')}</p></Empty>;
-  if (shown.length === 0) return <Empty title={t('noRequestsFound')}><p>{t('noRequestsFoundBody')}</p></Empty>;
+  if (shown.length === 0) return <Empty title={t('noRequestsFound', { number: formatNumber(logs.length) })}><p>{t('noRequestsFoundBody')}</p></Empty>;
   const slowest = Math.max(...shown.map(({ durationMs }) => durationMs));
   return (
     <>

@@ -32,7 +32,7 @@ export function RuleLine({ rule, columns, isReadOnly, verdict, isDeciding, onCha
       </div>
       {rule.sentence !== undefined && <p class="data-rule-sentence" lang="en">{rule.sentence}</p>}
       {isDeciding && <Status tone="ok" icon="check">{t('decides')}</Status>}
-      {verdict && !isDeciding && <p class="muted data-note">{verdict.reason ?? t('matches', { count: verdict.matched ?? 0 })}</p>}
+      {verdict && !isDeciding && <p class="muted data-note">{verdict.reason ?? (verdict.matched === null ? t('doesNotApply') : t('matches', { count: verdict.matched }))}</p>}
     </li>
   );
 }

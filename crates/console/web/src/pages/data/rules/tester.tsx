@@ -77,10 +77,10 @@ function Result({ verdict: { decision, reason, rule, rules, rows }, table }: { v
       <p>{reason}</p>
       {rules.length > 0 && (
         <ul class="data-tried">
-          {rules.map(({ id, applies, matched, reason: why, conditions }) => (
+          {rules.map(({ id, matched, reason: why, conditions }) => (
             <li key={id} class={id === rule ? 'is-deciding' : ''}>
               <span lang="en">{sentence(id)}</span>
-              <small>{id === rule ? t('decides') : (why ?? (applies ? t('matches', { count: matched ?? 0 }) : t('doesNotApply')))}</small>
+              <small>{id === rule ? t('decides') : (why ?? (matched === null ? t('doesNotApply') : t('matches', { count: matched })))}</small>
               {conditions.map(({ column, finding }, index) => <small key={index} lang="en"><code>{column}</code>: {finding}</small>)}
             </li>
           ))}

@@ -8,6 +8,7 @@ import { Button, CopyCall, Loaded, Notice, Panel, ProblemView } from '#ui';
 import { t } from '../messages';
 import { editRefusal, useProject, type Project, type Table } from '../project/frame';
 import { ColumnFields, EMPTY_COLUMN, readColumn } from './column-fields';
+import { mayHaveRows } from './rows';
 
 export default function NewColumnPanel({ params: { project: id, table: name } }: RouteProps<'/w/:ws/data/:project/:table/structure/new-column'>) {
   const project = useProject(id);
@@ -29,7 +30,7 @@ function NewColumn({ project, table }: { project: Project; table: Table }) {
     closePanel();
   }, { shows: 'inline' });
   const unavailable = editRefusal(project) ?? (draft.name === '' ? t('nameFirst') : column === null ? t('fixFirst') : null);
-  const hasRows = (table.rowCount ?? 0) > 0;
+  const hasRows = mayHaveRows(table);
   return (
     <Panel title={t('addColumnTo', { table: table.name })} actions={<>{column && <CopyCall call={{ method: 'POST', url: `/v1/backend/projects/${project.id}/tables/${table.name}/columns`, body: column }} />}<Button type="submit" form="data-new-column" variant="primary" busy={add.busy} unavailable={unavailable}>{t('addColumn')}</Button></>}>
       <form id="data-new-column" class="data-form" onSubmit={(event) => { event.preventDefault(); if (unavailable === null) void add.run(); }}>

@@ -138,7 +138,7 @@ function Indexes({ ws, project, table }: Part) {
 
 function Drop({ ws, project, table }: Part) {
   const drop = useAction(async () => {
-    if (!(await confirm({ title: t('dropTableTitle', { name: table.name }), body: t('dropTableBody', { count: table.rowCount ?? 0 }), action: t('dropTable'), tone: 'bad', typed: table.name }))) return;
+    if (!(await confirm({ title: t('dropTableTitle', { name: table.name }), body: table.rowCount === null ? t('dropTableUncounted') : t('dropTableBody', { count: table.rowCount }), action: t('dropTable'), tone: 'bad', typed: table.name }))) return;
     await api.delete('/v1/backend/projects/{projectId}/tables/{table}', { path: { projectId: project.id, table: table.name }, body: { confirmName: table.name } }, tablePrecondition(project, table));
     invalidate([`project:${project.id}`]);
     toast(t('tableDropped', { name: table.name }));
