@@ -1,9 +1,10 @@
 // The automations of a workspace.
 
 import { useEffect } from 'preact/hooks';
+import { useAll } from '#api/all';
+import { urlOf } from '#api/client';
 import { useFiltered } from '#api/filtered';
 import { useList } from '#api/list';
-import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, hasRole, isReadOnly, navigate, query, useCommands, type RouteProps } from '#frame';
 import { Button, Empty, FilterBar, List, Time, triggerText, type Column } from '#ui';
@@ -23,9 +24,9 @@ const TRIGGERS: readonly Schemas['TriggerKind'][] = ['webhook', 'schedule', 'for
 export default function Automations({ params: { ws } }: RouteProps<'/w/:ws/automations'>) {
   const all = useList('/v1/workspaces/{ws}/automations', { path: { ws }, query: { limit: 200 } }, { on: ['automation'] });
   const list = useFiltered(all, filter());
-  const apps = useResource('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: 200 } }, { on: ['app'] });
+  const apps = useAll<Schemas['App']>(urlOf('/v1/workspaces/{ws}/apps', { path: { ws } }), ['app']);
   const latest = useLatestRuns(ws, all.items.length);
-  const names = new Map((apps.data?.items ?? []).map(({ id, name }) => [id, name]));
+  const names = new Map((apps.items ?? []).map(({ id, name }) => [id, name]));
   const mayCreate = hasRole('builder') && !isReadOnly.value;
   const create = () => void navigate(`/w/${ws}/automations/new`);
   useCommands([{ id: 'automation.new', label: t('create'), keys: 'n', when: () => mayCreate, run: create }]);

@@ -1,7 +1,7 @@
 // Creating an automation.
 
-import { api } from '#api/client';
-import { useResource } from '#api/resource';
+import { useAll } from '#api/all';
+import { api, urlOf } from '#api/client';
 import type { Schemas } from '#api/types';
 import { closePanel, discardUnsaved, isReadOnly, navigate, query, toast, useAction, type RouteProps } from '#frame';
 import { Button, CopyCall, Empty, Loaded, Panel, ProblemView, Select } from '#ui';
@@ -11,9 +11,9 @@ import { t } from './messages';
 import { useDraft } from './use-draft';
 
 export default function NewAutomation({ params: { ws } }: RouteProps<'/w/:ws/automations/new'>) {
-  const apps = useResource('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: 200 } }, { on: ['app'] });
-  if (!apps.data) return <Panel title={t('create')}><Loaded resource={apps}>{() => null}</Loaded></Panel>;
-  const editable = apps.data.items.filter(({ rights }) => rights.includes('can_edit'));
+  const { items, error, refresh } = useAll<Schemas['App']>(urlOf('/v1/workspaces/{ws}/apps', { path: { ws } }), ['app']);
+  if (!items) return <Panel title={t('create')}><Loaded resource={{ data: items, error, refresh }}>{() => null}</Loaded></Panel>;
+  const editable = items.filter(({ rights }) => rights.includes('can_edit'));
   if (editable.length > 0 && !isReadOnly.value) return <Create ws={ws} apps={editable} />;
   return <Panel title={t('create')}><Empty title={t('noApp')} action={<Button href={`/w/${ws}/apps`}>{t('openApps')}</Button>}><p>{t('noAppBody')}</p></Empty></Panel>;
 }

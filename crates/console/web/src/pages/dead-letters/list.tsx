@@ -5,7 +5,6 @@ import { useState } from 'preact/hooks';
 import { useAll } from '#api/all';
 import { urlOf } from '#api/client';
 import { useList } from '#api/list';
-import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, isReadOnly, path, query, setQuery, type RouteProps } from '#frame';
 import { formatNumber } from '#i18n';
@@ -109,9 +108,9 @@ function columns(state: State | 'all'): readonly Column<Letter>[] {
 }
 
 function Filters({ ws, children }: { ws: string; children: ComponentChildren }) {
-  const apps = useResource('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: 200 } }, { on: ['app'] });
-  const automations = useResource('/v1/workspaces/{ws}/automations', { path: { ws }, query: { limit: 200 } }, { on: ['automation'] });
-  const named = (items: readonly { id: string; name: string }[] = []) => items.map(({ id, name }) => ({ value: id, label: name }));
+  const apps = useAll<Schemas['App']>(urlOf('/v1/workspaces/{ws}/apps', { path: { ws } }), ['app']);
+  const automations = useAll<Schemas['Automation']>(urlOf('/v1/workspaces/{ws}/automations', { path: { ws } }), ['automation']);
+  const named = (items: readonly { readonly id: string; readonly name: string }[] = []) => items.map(({ id, name }) => ({ value: id, label: name }));
   return (
     <div class="letters-bar">
       {children}
@@ -119,8 +118,8 @@ function Filters({ ws, children }: { ws: string; children: ComponentChildren }) 
         views={`dead-letters.${ws}`}
         filters={[
           { name: 'kind', label: t('kind'), options: (['run', 'delivery'] as const).map((value) => ({ value, label: t(`kind_${value}`) })) },
-          { name: 'appId', label: t('app'), options: named(apps.data?.items) },
-          { name: 'automationId', label: t('automation'), options: named(automations.data?.items) },
+          { name: 'appId', label: t('app'), options: named(apps.items) },
+          { name: 'automationId', label: t('automation'), options: named(automations.items) },
           { name: 'trigger', label: t('trigger'), options: TRIGGERS.map((value) => ({ value, label: triggerText(value) })) },
         ]}
       />

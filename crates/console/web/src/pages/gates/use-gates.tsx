@@ -1,9 +1,10 @@
 // The gates of a workspace, the apps that use them, and what an admin does with them.
 
+import { useAll } from '#api/all';
 import { api, urlOf, type CallOptions } from '#api/client';
 import { useList, type List } from '#api/list';
 import { ofItem } from '#api/listed';
-import { invalidate, useResource } from '#api/resource';
+import { invalidate } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { closePanel, hasRole, isReadOnly, toast, useAction, type Action } from '#frame';
 import { confirm } from '#ui';
@@ -17,8 +18,7 @@ export function useGates(ws: string): List<Gate> {
 
 /** Names of the apps that the person sees, by their ids. */
 export function useAppNames(ws: string): { readonly apps: readonly Schemas['App'][]; readonly nameOf: (id: string) => string | undefined } {
-  const list = useResource('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: 200 } }, { on: ['app'] });
-  const apps = list.data?.items ?? [];
+  const apps = useAll<Schemas['App']>(urlOf('/v1/workspaces/{ws}/apps', { path: { ws } }), ['app']).items ?? [];
   return { apps, nameOf: (id) => apps.find((app) => app.id === id)?.name };
 }
 

@@ -67,7 +67,7 @@ function WaitingRuns({ ws }: { ws: string }) {
   const list = useList('/v1/workspaces/{ws}/runs', { path: { ws }, query: { status: 'waiting_approval', limit: 20 } }, { on: ['run'] });
   const items = [...list.held, ...list.items];
   return (
-    <Card title={t('forApproval')} aside={list.isComplete && formatNumber(items.length)}>
+    <Card title={t('forApproval')} aside={list.isComplete && (list.hasMore ? `${formatNumber(items.length)}+` : formatNumber(items.length))}>
       <Loaded resource={{ data: list.isComplete ? items : undefined, error: list.error, refresh: list.refresh }} lines={3}>
         {(runs) => (runs.length === 0
           ? <Empty title={t('nobodyWaits')}><p>{t('nobodyWaitsBody')}</p></Empty>

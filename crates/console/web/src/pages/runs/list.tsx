@@ -1,9 +1,10 @@
 // The runs of a workspace.
 
 import { useCallback } from 'preact/hooks';
+import { useAll } from '#api/all';
+import { urlOf } from '#api/client';
 import { useEvents, type WorkspaceEvent } from '#api/events';
 import { useList, type List as ListData } from '#api/list';
-import { useResource } from '#api/resource';
 import type { Schemas } from '#api/types';
 import { Page, query, type RouteProps } from '#frame';
 import { formatNumber, formatUnit } from '#i18n';
@@ -63,16 +64,16 @@ function columns(slow: number): readonly Column<Run>[] {
 }
 
 function Filters({ ws }: { ws: string }) {
-  const apps = useResource('/v1/workspaces/{ws}/apps', { path: { ws }, query: { limit: 200 } }, { on: ['app'] });
-  const automations = useResource('/v1/workspaces/{ws}/automations', { path: { ws }, query: { limit: 200 } }, { on: ['automation'] });
-  const named = (items: readonly { id: string; name: string }[] = []) => items.map(({ id, name }) => ({ value: id, label: name }));
+  const apps = useAll<Schemas['App']>(urlOf('/v1/workspaces/{ws}/apps', { path: { ws } }), ['app']);
+  const automations = useAll<Schemas['Automation']>(urlOf('/v1/workspaces/{ws}/automations', { path: { ws } }), ['automation']);
+  const named = (items: readonly { readonly id: string; readonly name: string }[] = []) => items.map(({ id, name }) => ({ value: id, label: name }));
   return (
     <FilterBar
       views={`runs.${ws}`}
       filters={[
         { name: 'status', label: t('status'), options: STATUSES.map((value) => ({ value, label: runStatusText(value) })) },
-        { name: 'appId', label: t('app'), options: named(apps.data?.items) },
-        { name: 'automationId', label: t('automation'), options: named(automations.data?.items) },
+        { name: 'appId', label: t('app'), options: named(apps.items) },
+        { name: 'automationId', label: t('automation'), options: named(automations.items) },
         { name: 'trigger', label: t('startedBy'), options: TRIGGERS.map((value) => ({ value, label: triggerText(value) })) },
       ]}
     />
