@@ -12,7 +12,7 @@ import { ROWS_BINDING, starterFiles, STARTERS, type Starter } from '../starters'
 import { ARCHETYPES, CATEGORIES, archetypeText } from '../status';
 import { locate } from '../located';
 import { FileDrop, filesProblem } from './file-drop';
-import { TargetTable, type Target } from './target-table';
+import { TargetTable, useTargets, type Target } from './target-table';
 import { t } from './messages';
 import type { ReadFiles } from './read-files';
 
@@ -31,14 +31,14 @@ export default function NewAppPage({ params: { ws } }: RouteProps<'/w/:ws/apps/n
 }
 
 /** Fields of the form, and the request that they make. */
-function useForm() {
+function useForm(ws: string) {
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
   const [chosen, setChosen] = useState<string | null>(null);
   const [category, setCategory] = useState<Schemas['Category']>('interface');
   const [begin, setBegin] = useState<Begin>('starter');
   const [starter, setStarter] = useState<Starter>('scheduled');
-  const [target, setTarget] = useState<Target | null>(null);
+  const [chosenTarget, setTarget] = useState<Target | null>(null);
   const [own, setOwn] = useState<ReadFiles | null>(null);
   const [edited, setEdited] = useState<string | null>(null);
   /** Takes files, and from their manifest what the form does not say yet. */
@@ -51,6 +51,8 @@ function useForm() {
     if (given.archetype) setChosen(String(given.archetype));
     if (CATEGORIES.includes(given.category)) setCategory(given.category);
   };
+  const targets = useTargets(ws, chosenTarget);
+  const { target } = targets;
   // The city has to draw something; nobody has to think of it.
   const archetype = chosen ?? (begin === 'starter' ? BUILDINGS[starter] : 'workshop');
   const files = begin === 'starter' ? starterFiles(starter, target?.table) : (own?.files ?? {});
@@ -63,14 +65,14 @@ function useForm() {
       connectors: [], egress: [],
     },
     triggers: [{ type: 'manual' }, { type: 'webhook' }, { type: 'schedule' }],
-  }), [name, description, archetype, category, keepsRowsIn]);
+  }), [name, description, archetype, category, keepsRowsIn?.project, keepsRowsIn?.table]);
   const text = edited ?? (begin === 'files' ? own?.manifest : keepsRowsIn && manifestText(made)) ?? null;
   const manifest = text === null ? null : parseManifest(text);
   const body = {
     name: name.trim(), archetype, category, ...(description.trim() === '' ? {} : { description: description.trim() }),
     ...(begin === 'nothing' ? {} : { files, ...(manifest === null ? {} : { manifest }) }),
   };
-  const entered = { name, description, chosen, category, begin, starter, target, own, edited };
+  const entered = { name, description, chosen, category, begin, starter, target: chosenTarget, own, edited };
   const restore = (kept: typeof entered) => {
     setName(kept.name);
     setDescription(kept.description);
@@ -82,11 +84,11 @@ function useForm() {
     setOwn(kept.own);
     setEdited(kept.edited);
   };
-  return { entered, restore, name, setName, description, setDescription, archetype, setArchetype: setChosen, category, setCategory, begin, setBegin, starter, setStarter, target, setTarget, own, take, setEdited, files, made: manifestText(made), text, body };
+  return { entered, restore, name, setName, description, setDescription, archetype, setArchetype: setChosen, category, setCategory, begin, setBegin, starter, setStarter, target, targets, setTarget, own, take, setEdited, files, made: manifestText(made), text, body };
 }
 
 function Form({ ws }: { ws: string }) {
-  const form = useForm();
+  const form = useForm(ws);
   const isDirty = form.name !== '' || form.description !== '' || form.own !== null || form.text !== null;
   useUnsaved(isDirty, { form: 'app', value: form.entered, restore: form.restore });
   const create = useAction(async () => {
@@ -166,7 +168,7 @@ function Begin({ ws, form, problem }: { ws: string; form: FormState; problem: (L
       {form.begin === 'starter' && (
         <>
           <Select label={t('starter')} value={form.starter} onChange={form.setStarter} options={STARTERS.map((value) => ({ value, label: t(`starter_${value}`) }))} />
-          {form.starter === 'rows' && <TargetTable ws={ws} value={form.target} onChange={form.setTarget} />}
+          {form.starter === 'rows' && <TargetTable ws={ws} targets={form.targets} onChange={form.setTarget} />}
           <Code label="main.js" language="javascript" value={form.files['main.js'] ?? ''} height="short" />
         </>
       )}
