@@ -208,16 +208,19 @@ export default [
       const { currentVersionId } = await api('GET', `/v1/apps/${world.app}`);
       const { manifest } = await api('GET', `/v1/apps/${world.app}/versions/${currentVersionId}`);
       const hourly = { type: 'schedule', cron: '7 * * * *', timezone: 'UTC' };
-      const later = { ...manifest, triggers: [...manifest.triggers, hourly], permissions: { ...manifest.permissions, secrets: [{ name: 'KEY' }] } };
+      // A schedule without a cron expression declares every one.
+      const triggers = manifest.triggers.filter(({ type }) => type !== 'schedule');
+      const earlier = await api('POST', `/v1/apps/${world.app}/versions`, { files: { 'main.js': CODE }, manifest: { ...manifest, triggers }, summary: 'By hand' });
+      const later = { ...manifest, triggers: [...triggers, hourly], permissions: { ...manifest.permissions, secrets: [{ name: 'KEY' }] } };
       const { number } = await api('POST', `/v1/apps/${world.app}/versions`, { files: { 'main.js': CODE }, manifest: later, summary: 'Every hour' });
       await api('PUT', `/v1/apps/${world.app}/secrets/KEY`, { value: 'a-secret-of-a-journey' });
       const { id } = await api('POST', `/v1/workspaces/${world.ws}/automations`, { name: 'Hourly', appId: world.app, trigger: hourly });
-      await page.goto(`/w/${world.ws}/apps/${world.app}/versions/1`);
+      await page.goto(`/w/${world.ws}/apps/${world.app}/versions/${earlier.number}`);
       await page.getByRole('button', { name: 'Roll back to this version' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByText(`An automation whose trigger only version ${number} declares is paused`, { exact: false }).waitFor();
       await dialog.getByRole('button', { name: 'Roll back' }).click();
-      await dialog.getByRole('heading', { name: 'Version 1 is the current one again.' }).waitFor();
+      await dialog.getByRole('heading', { name: `Version ${earlier.number} is the current one again.` }).waitFor();
       await dialog.getByText('The automation "Hourly" is paused.').waitFor();
       await dialog.getByText('The secret KEY keeps its value', { exact: false }).waitFor();
       expect((await api('GET', `/v1/automations/${id}`)).status === 'paused', 'The automation is not paused.');
