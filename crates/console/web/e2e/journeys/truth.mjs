@@ -58,6 +58,23 @@ export default [
     },
   },
   {
+    name: 'the state of an app that is shown follows what happens to it',
+    run: async ({ page, base, api, world }) => {
+      const manifest = { name: 'Quiet', description: 'Does nothing.', archetype: 'workshop', category: 'interface', triggers: [{ type: 'manual' }] };
+      const app = await api('POST', `/v1/workspaces/${world.ws}/apps`, { name: 'Quiet', manifest, files: { 'main.js': 'export default { async scheduled() {} };' } });
+      const automation = await api('POST', `/v1/workspaces/${world.ws}/automations`, { name: 'Be quiet', appId: app.id, trigger: { type: 'manual' } });
+      await page.goto(`${base}/w/${world.ws}/apps/${app.id}`);
+      await page.locator('.app-status').getByText('Not seen to work yet').waitFor();
+      const other = await page.context().newPage();
+      await other.goto(`${base}/w/${world.ws}/apps`);
+      await row(other, 'Quiet').getByText('Not seen to work yet').waitFor();
+      await api('POST', `/v1/automations/${automation.id}/run`, {});
+      await page.locator('.app-status').getByText('Healthy').waitFor();
+      await row(other, 'Quiet').getByText('Healthy').waitFor();
+      await other.close();
+    },
+  },
+  {
     name: 'an app that ran and failed is not said not to have run',
     run: async ({ page, base, api, world, expect }) => {
       const app = await failedApp(api, world);
