@@ -1,6 +1,6 @@
 //! Splits a large text into records without parsing them: it only finds where one ends and the next begins.
 
-use std::io::{BufRead as _, BufReader, Read};
+use std::io::{self, BufRead as _, BufReader, Cursor, Read};
 
 use crate::{
     csv,
@@ -23,9 +23,9 @@ pub(crate) enum Framing {
     Lines,
 }
 
-/// The records of a text, one after the other.
+/// The records of a text, one after the other. A byte order mark at the beginning is left out.
 pub(crate) struct RecordSplitter {
-    text: BufReader<Box<dyn Read + Send>>,
+    text: BufReader<MarkRemover>,
     framing: Framing,
     state: State,
     /// True once a record was returned.
@@ -65,7 +65,7 @@ enum ByteAction {
 impl RecordSplitter {
     pub(crate) fn new(text: Box<dyn Read + Send>, framing: Framing) -> Self {
         Self {
-            text: BufReader::with_capacity(BUFFER_BYTES, text),
+            text: BufReader::with_capacity(BUFFER_BYTES, MarkRemover::new(text)),
             framing,
             state: State::Begin,
             has_yielded: false,
@@ -91,7 +91,7 @@ impl RecordSplitter {
             let line = self.line;
             let (record, ended) =
                 match self.framing {
-                    Framing::CsvRecords => self.read_record(csv_record_scanner(!self.has_yielded))?,
+                    Framing::CsvRecords => self.read_record(csv_record_scanner())?,
                     Framing::ArrayElements => self.read_record(array_element_scanner())?,
                     Framing::Lines => self.read_record(|byte| {
                         if byte == b'\n' { ByteAction::SkipAndEnd } else { ByteAction::Append }
@@ -200,6 +200,41 @@ impl RecordSplitter {
     }
 }
 
+/// The byte order mark of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A reader that leaves out one byte order mark at the beginning, as a parser may (RFC 8259, section 8.1).
+struct MarkRemover {
+    text: Box<dyn Read + Send>,
+    is_started: bool,
+    /// The first bytes of the text, if they are no mark.
+    start: Cursor<Vec<u8>>,
+}
+
+impl MarkRemover {
+    fn new(text: Box<dyn Read + Send>) -> Self {
+        Self { text, is_started: false, start: Cursor::default() }
+    }
+}
+
+impl Read for MarkRemover {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.is_started {
+            let mut start = Vec::new();
+            // A single read may return a part of the mark.
+            (&mut self.text).take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut start)?;
+            if start != BYTE_ORDER_MARK {
+                self.start = Cursor::new(start);
+            }
+            self.is_started = true;
+        }
+        match self.start.read(buffer)? {
+            0 => self.text.read(buffer),
+            read => Ok(read),
+        }
+    }
+}
+
 /// The position within a field of a record.
 #[derive(Clone, Copy, PartialEq)]
 enum FieldState {
@@ -210,19 +245,12 @@ enum FieldState {
     Closed,
 }
 
-/// Scans a record up to a line break that is not in quotes. The first record may begin with a byte order mark.
-fn csv_record_scanner(first: bool) -> impl FnMut(u8) -> ByteAction {
-    let mut mark: &[u8] = if first { b"\xef\xbb\xbf" } else { b"" };
+/// Scans a record up to a line break that is not in quotes.
+fn csv_record_scanner() -> impl FnMut(u8) -> ByteAction {
     let (mut field, mut after_return) = (FieldState::Begin, false);
     move |byte| {
         if after_return {
             return if byte == b'\n' { ByteAction::AppendAndEnd } else { ByteAction::EndBefore };
-        }
-        if let [wanted, rest @ ..] = mark {
-            mark = if byte == *wanted { rest } else { b"" };
-            if byte == *wanted {
-                return ByteAction::Append;
-            }
         }
         field = match (field, byte) {
             (FieldState::Begin | FieldState::Closed, b'"') | (FieldState::Quoted, 0..b'"' | b'#'..) => {
@@ -265,7 +293,7 @@ fn not_an_array() -> Error {
     Error::invalid_body("the body must be one JSON array of rows")
 }
 
-fn unreadable(error: std::io::Error) -> Error {
+fn unreadable(error: io::Error) -> Error {
     Error::unreadable_source(error)
 }
 
@@ -276,10 +304,10 @@ mod tests {
     use super::*;
 
     /// A reader that returns few bytes at a time, as a slow network does.
-    struct SlowReader(std::io::Cursor<Vec<u8>>, usize);
+    struct SlowReader(Cursor<Vec<u8>>, usize);
 
     impl Read for SlowReader {
-        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let most = buffer.len().min(self.1);
             self.0.read(&mut buffer[..most])
         }
@@ -288,7 +316,7 @@ mod tests {
     fn split_all(text: &str, framing: Framing) -> Result<Vec<String>> {
         let mut whole = Vec::new();
         for most in [1, 3, 1 << 20] {
-            let reader = SlowReader(std::io::Cursor::new(text.into()), most);
+            let reader = SlowReader(Cursor::new(text.into()), most);
             let mut records = RecordSplitter::new(Box::new(reader), framing);
             let mut found = Vec::new();
             while let Some(record) = records.next()? {
@@ -303,7 +331,7 @@ mod tests {
     #[test]
     fn records_end_where_no_quote_is_open() {
         let text = "\u{feff}\"a\nx\",b\r\n1,\"x,\"\"\n\"\"\"\n2\"\",c\r3\"\n4";
-        let wanted = ["\u{feff}\"a\nx\",b\r\n", "1,\"x,\"\"\n\"\"\"\n", "2\"\",c\r", "3\"\n", "4"];
+        let wanted = ["\"a\nx\",b\r\n", "1,\"x,\"\"\n\"\"\"\n", "2\"\",c\r", "3\"\n", "4"];
         assert_eq!(split_all(text, Framing::CsvRecords).unwrap(), wanted);
         assert!(split_all("", Framing::CsvRecords).unwrap().is_empty());
     }
@@ -331,10 +359,29 @@ mod tests {
     }
 
     #[test]
+    fn one_mark_at_the_beginning_is_left_out() {
+        for (text, framing, wanted) in [
+            ("\u{feff}[{},\"\u{feff}\"]", Framing::ArrayElements, &["{}", "\"\u{feff}\""] as &[&str]),
+            ("\u{feff}{}\n\u{feff}[]\n", Framing::Lines, &["{}", "\u{feff}[]"]),
+            ("\u{feff}a\n\u{feff}b\n", Framing::CsvRecords, &["a\n", "\u{feff}b\n"]),
+            ("\u{feff}\u{feff}a\n", Framing::CsvRecords, &["\u{feff}a\n"]),
+            ("\u{feff}", Framing::CsvRecords, &[]),
+            ("\u{feff}", Framing::Lines, &[]),
+        ] {
+            assert_eq!(split_all(text, framing).unwrap(), wanted, "{text:?}");
+        }
+        assert!(split_all("\u{feff}\u{feff}[]", Framing::ArrayElements).is_err());
+        // The bytes of an incomplete mark are text.
+        let text = Box::new(Cursor::new(b"\xef\xbb".to_vec()));
+        let record = RecordSplitter::new(text, Framing::CsvRecords).next().unwrap().unwrap();
+        assert_eq!(record.text, b"\xef\xbb");
+    }
+
+    #[test]
     fn each_record_knows_its_line_and_blank_ones_are_counted() {
         let lines = |text: &str, framing| {
             let mut splitter =
-                RecordSplitter::new(Box::new(std::io::Cursor::new(text.to_owned().into_bytes())), framing);
+                RecordSplitter::new(Box::new(Cursor::new(text.to_owned().into_bytes())), framing);
             let mut lines = Vec::new();
             while let Some(record) = splitter.next().unwrap() {
                 lines.push(record.line);
@@ -348,16 +395,16 @@ mod tests {
 
     #[test]
     fn an_endless_record_is_refused() {
-        let mut records = RecordSplitter::new(Box::new(std::io::repeat(b'1')), Framing::CsvRecords);
+        let mut records = RecordSplitter::new(Box::new(io::repeat(b'1')), Framing::CsvRecords);
         assert_eq!(records.next().unwrap_err().code(), "too_large");
     }
 
     proptest! {
         #[test]
-        fn records_are_split_as_the_csv_parser_reads_them(text in "[a,\"\r\n]{0,12}") {
+        fn records_are_split_as_the_csv_parser_reads_them(text in "\u{feff}?[a,\"\r\n]{0,12}") {
             let whole: Option<Vec<_>> = csv::RecordReader::new(&text).map(Result::ok).collect();
             let Some(whole) = whole else { return Ok(()) };
-            let mut splitter = RecordSplitter::new(Box::new(std::io::Cursor::new(text.into_bytes())), Framing::CsvRecords);
+            let mut splitter = RecordSplitter::new(Box::new(Cursor::new(text.into_bytes())), Framing::CsvRecords);
             let mut read = Vec::new();
             while let Some(TextRecord { line, text }) = splitter.next().unwrap() {
                 let text = String::from_utf8(text).unwrap();

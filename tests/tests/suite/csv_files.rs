@@ -1,4 +1,4 @@
-//! CSV files as programs write them: each is taken whole, or refused with the line and the reason.
+//! Files of rows as programs write them, mostly CSV: each is taken whole, or refused with the line and the reason.
 
 use anyhow::{Context as _, Result};
 use http::Method;
@@ -68,8 +68,18 @@ async fn import(
     body: impl Into<Vec<u8>>,
     query: &str,
 ) -> Result<Reply> {
+    import_as("text/csv", owner, project, body, query).await
+}
+
+async fn import_as(
+    media_type: &str,
+    owner: &Client,
+    project: &BackendProject,
+    body: impl Into<Vec<u8>>,
+    query: &str,
+) -> Result<Reply> {
     let path = project.console_path(&format!("/tables/items/import{query}"));
-    owner.request(Method::POST, &path).body("text/csv", body.into())?.send().await
+    owner.request(Method::POST, &path).body(media_type, body.into())?.send().await
 }
 
 async fn read_rows(owner: &Client, project: &BackendProject) -> Result<Vec<(String, i64)>> {
@@ -104,6 +114,46 @@ tests::on_both! {
             assert_eq!(read, expected, "{}", variant.name);
             let deleted = owner.request(Method::DELETE, &format!("/v1/backend/projects/{}", project.id));
             deleted.json(&json!({"confirmName": "Shop"}))?.send().await?.ok()?;
+        }
+        Ok(())
+    }
+
+    async fn files_in_unusual_forms_are_taken_whole(server: Server) -> Result<()> {
+        const CSV: &str = "text/csv";
+        const JSON: &str = "application/json";
+        const LINES: &str = "application/x-ndjson";
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Shop").await?.id;
+        // Each has the rows (Tea, 1) and (Jam, 2), then the skipped lines and the columns that were left out.
+        let files = [
+            (
+                "JSON with a mark",
+                JSON,
+                "\u{feff}[{\"title\":\"Tea\",\"qty\":1},{\"title\":\"Jam\",\"qty\":2}]",
+                0,
+                json!([]),
+            ),
+            (
+                "lines of JSON with a mark",
+                LINES,
+                "\u{feff}{\"title\":\"Tea\",\"qty\":1}\n{\"title\":\"Jam\",\"qty\":2}\n",
+                0,
+                json!([]),
+            ),
+            ("a mark before a blank line", CSV, "\u{feff}\ntitle,qty\nTea,1\nJam,2\n", 1, json!([])),
+        ];
+        for (name, media_type, file, skipped, ignored) in files {
+            let project = BackendProject::create(&owner, &workspace).await?;
+            project.create_table("items", &[("title", "text"), ("qty", "integer")]).await?;
+            for (query, imported) in [("?check=true", 0), ("", 2)] {
+                let reply = import_as(media_type, &owner, &project, file, query).await?;
+                let report = reply.ok().with_context(|| format!("{name}: {file:?}"))?;
+                let expected =
+                    json!({"rows": 2, "imported": imported, "skippedLines": skipped, "ignoredColumns": ignored});
+                assert_eq!(report, expected, "{name}{query}: {file:?}");
+            }
+            let expected = [("Tea".to_owned(), 1), ("Jam".to_owned(), 2)];
+            assert_eq!(read_rows(&owner, &project).await?, expected, "{name}");
         }
         Ok(())
     }

@@ -143,11 +143,11 @@ async fn every_file_format_is_read_alike(world: World) {
         (FileFormat::Csv, "\u{feff}id,title,qty,meta\r\na1,\"x,\"\"\ny\",1,\"{\"\"k\"\":[1]}\"\r\na2,,,\r\n"),
         (
             FileFormat::Json,
-            "[{\"id\":\"b1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}, {\"meta\":null,\"qty\":null,\"title\":null,\"id\":\"b2\"} ]",
+            "\u{feff}[{\"id\":\"b1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}, {\"meta\":null,\"qty\":null,\"title\":null,\"id\":\"b2\"} ]",
         ),
         (
             FileFormat::JsonLines,
-            "{\"id\":\"c1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}\n\n{\"id\":\"c2\",\"title\":null,\"qty\":null,\"meta\":null}",
+            "\u{feff}{\"id\":\"c1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}\n\n{\"id\":\"c2\",\"title\":null,\"qty\":null,\"meta\":null}",
         ),
     ];
     for (form, file) in files {
