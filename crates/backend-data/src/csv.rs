@@ -22,6 +22,19 @@ pub(crate) fn write_field(out: &mut Vec<u8>, text: &str) {
 /// A byte order mark, which spreadsheets write at the beginning of a file. Elsewhere the character is text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// Separators that some programs write instead of commas.
+pub(crate) const OTHER_SEPARATORS: [char; 3] = [';', '\t', '|'];
+
+/// Creates the error of a header whose names have another separator between them.
+pub(crate) fn separated_otherwise(separator: char) -> Error {
+    let shown = match separator {
+        '\t' => "tabs".to_owned(),
+        other => format!("`{other}`"),
+    };
+    let message = format!("the fields of the file seem to be separated by {shown}");
+    Error::invalid_body(message).with_details("Separate them by commas.")
+}
+
 /// Returns `true` if a record has nothing but separators: an empty line, as spreadsheets and editors leave behind. A quoted
 /// empty text is a value.
 pub(crate) fn is_blank(record: &[u8]) -> bool {
@@ -52,17 +65,24 @@ pub(crate) struct RecordReader<'t> {
     line: u64,
     /// Line on which the record under way begins.
     record_line: u64,
+    /// True until the record that names the columns was read.
+    expects_header: bool,
 }
 
 impl<'t> RecordReader<'t> {
-    /// Reads a whole file.
+    /// Reads a whole file, whose first record names the columns.
     pub(crate) fn new(text: &'t str) -> Self {
-        Self::at_line(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text), 1)
+        Self::at_line(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text), 1).with_header()
     }
 
     /// Reads a part of a file that begins with this line, a mark as text.
     pub(crate) fn at_line(text: &'t str, line: u64) -> Self {
-        Self { rest: text, line, record_line: line }
+        Self { rest: text, line, record_line: line, expects_header: false }
+    }
+
+    /// Expects the names of the columns in the first record.
+    pub(crate) fn with_header(self) -> Self {
+        Self { expects_header: true, ..self }
     }
 
     fn read_field(&mut self) -> Result<Option<String>> {
@@ -93,6 +113,15 @@ impl<'t> RecordReader<'t> {
         Error::invalid_body(format!("the CSV is malformed: {what}")).in_line(self.record_line)
     }
 
+    fn text_after_quote(&self) -> Error {
+        match self.rest.chars().next() {
+            Some(separator) if self.expects_header && OTHER_SEPARATORS.contains(&separator) => {
+                separated_otherwise(separator).in_line(self.record_line)
+            }
+            _ => self.malformed("text follows the closing quote of a field"),
+        }
+    }
+
     fn read_record(&mut self) -> Result<Vec<Option<String>>> {
         let mut fields = Vec::new();
         loop {
@@ -105,7 +134,7 @@ impl<'t> RecordReader<'t> {
             match end {
                 Some(rest) => self.rest = rest,
                 None if self.rest.is_empty() => {}
-                None => return Err(self.malformed("text follows the closing quote of a field")),
+                None => return Err(self.text_after_quote()),
             }
             return Ok(fields);
         }
@@ -126,6 +155,7 @@ impl Iterator for RecordReader<'_> {
             let record = &before[..before.len() - self.rest.len()];
             self.line += count_line_breaks(record.as_bytes());
             if !is_blank(record.as_bytes()) {
+                self.expects_header = false;
                 return Some(Ok(Record { line, fields }));
             }
         }
@@ -158,6 +188,31 @@ mod tests {
         {
             assert_eq!(read(bad).unwrap_err().details(), Some(line), "{bad}");
         }
+    }
+
+    #[test]
+    fn another_separator_behind_a_quote_of_the_header_is_named() {
+        let read = |text| RecordReader::new(text).collect::<Result<Vec<_>>>().unwrap_err();
+        for (text, shown, line) in [
+            ("\"title\";\"qty\"\n\"Tea\";\"1\"\n", "`;`", 1),
+            ("\u{feff}\n\"title\"\t\"qty\"\n", "tabs", 2),
+            ("\"title\"|qty", "`|`", 1),
+        ] {
+            let error = read(text);
+            assert_eq!(error.to_string(), format!("the fields of the file seem to be separated by {shown}"));
+            assert_eq!(
+                error.details(),
+                Some(&*format!("In line {line}. Separate them by commas.")),
+                "{text:?}"
+            );
+        }
+        // A file of one column has its header without a separator.
+        for text in ["title\n\"Tea\";\"1\"\n", "\"title\" ;\"qty\"\n", "\"title\"x\n"] {
+            let error = read(text);
+            assert!(error.to_string().contains("text follows the closing quote"), "{text:?}: {error}");
+        }
+        let error = RecordReader::at_line("\"Tea\";\"1\"", 2).next().unwrap().unwrap_err();
+        assert_eq!(error.details(), Some("In line 2."));
     }
 
     #[test]

@@ -203,6 +203,7 @@ async fn blank_lines_and_unnamed_columns_are_left_out(world: World) {
         ("title,qty\na,1\n\"b,2\n", "In line 3.", "a quote is not closed"),
         ("title;qty\na;1\n", "In line 1. Separate them by commas.", "separated by `;`"),
         ("title\tqty\na\t1\n", "In line 1. Separate them by commas.", "separated by tabs"),
+        ("\"title\";\"qty\"\n\"a\";1\n", "In line 1. Separate them by commas.", "separated by `;`"),
     ] {
         let refused = read(file).await.unwrap_err();
         assert!(refused.to_string().contains(message), "{file:?}: {refused}");

@@ -297,7 +297,9 @@ pub(super) fn parse_insert_csv<'t>(
     let header = records
         .next()
         .ok_or_else(|| Error::invalid_body("the first line of the CSV must name the columns"))??;
-    let header = CsvHeader::new(table, header.fields, named, CreatedAt::Refuse)?;
+    let line = header.line;
+    let header = CsvHeader::new(table, header.fields, named, CreatedAt::Refuse)
+        .map_err(|error| error.in_line(line))?;
     let mut values = Vec::new();
     for record in records {
         if values.len() == most {
@@ -367,8 +369,11 @@ impl CsvHeader {
                 fields.push(HeaderField::Skipped);
                 continue;
             }
-            let column = created_at.find_column(table, &name).map_err(|error| match separator_of(&name) {
-                Some(separator) if is_single => separated_otherwise(separator),
+            let column = created_at.find_column(table, &name).map_err(|error| match csv::OTHER_SEPARATORS
+                .into_iter()
+                .find(|separator| name.contains(*separator))
+            {
+                Some(separator) if is_single => csv::separated_otherwise(separator),
                 _ => error,
             })?;
             let position =
@@ -433,20 +438,6 @@ impl CsvHeader {
         }
         fill.fill_row(&table.columns, slots)
     }
-}
-
-/// Returns a separator other than a comma that a name has, as if it were a line of names.
-fn separator_of(name: &str) -> Option<char> {
-    [';', '\t', '|'].into_iter().find(|separator| name.contains(*separator))
-}
-
-fn separated_otherwise(separator: char) -> Error {
-    let shown = match separator {
-        '\t' => "tabs".to_owned(),
-        other => format!("`{other}`"),
-    };
-    let message = format!("the fields of the file seem to be separated by {shown}");
-    Error::invalid_body(message).with_details("Separate them by commas.").in_line(1)
 }
 
 /// The columns of the first object of a file, which all other objects must have.

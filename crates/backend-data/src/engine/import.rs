@@ -281,7 +281,7 @@ impl RowBatchReader {
                 return Err(Error::invalid_body("the first line of the CSV must name the columns"));
             }
             (FileFormat::Csv, Some(first)) => {
-                let names = parse_csv_record(&first).map_err(|error| error.in_line(first.line))?;
+                let names = parse_csv_record(&first, true).map_err(|error| error.in_line(first.line))?;
                 let has_created_at = names.iter().flatten().any(|name| name == "created_at");
                 ignores_created_at = has_created_at && created_at == CreatedAt::Ignore;
                 let header = CsvHeader::new(table, names, None, created_at);
@@ -330,8 +330,8 @@ impl RowBatchReader {
             RowParser::Csv(Some(header)) => texts
                 .iter()
                 .map(|text| {
-                    let values =
-                        parse_csv_record(text).and_then(|record| header.values(&self.table, &record, &fill));
+                    let values = parse_csv_record(text, false)
+                        .and_then(|record| header.values(&self.table, &record, &fill));
                     values.map_err(|error| error.in_line(text.line))
                 })
                 .collect::<Result<_>>()?,
@@ -358,12 +358,16 @@ impl Iterator for RowBatchReader {
     }
 }
 
-/// Parses a text that has one record.
-fn parse_csv_record(record: &TextRecord) -> Result<Vec<Option<String>>> {
+/// Parses a text that has one record, which names the columns if it is the header.
+fn parse_csv_record(record: &TextRecord, is_header: bool) -> Result<Vec<Option<String>>> {
     let not_utf8 = |_| Error::invalid_body("the body must be CSV in UTF-8");
     let text = std::str::from_utf8(&record.text).map_err(not_utf8)?;
-    let record = csv::RecordReader::at_line(text, record.line).next();
+    let mut records = csv::RecordReader::at_line(text, record.line);
+    if is_header {
+        records = records.with_header();
+    }
     // The splitter skips blank records.
-    let record = record.ok_or_else(|| Error::internal("a blank record of the CSV was read as a row"))??;
+    let blank = || Error::internal("a blank record of the CSV was read as a row");
+    let record = records.next().ok_or_else(blank)??;
     Ok(record.fields)
 }
