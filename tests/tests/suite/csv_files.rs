@@ -140,6 +140,8 @@ tests::on_both! {
                 0,
                 json!([]),
             ),
+            ("rows without trailing separators", CSV, "title,qty,\nTea,1\nJam,2,\n", 0, json!([])),
+            ("more trailing separators than names", CSV, "title,qty,,\nTea,1\nJam,2,,,,\n", 0, json!([])),
             ("a mark before a blank line", CSV, "\u{feff}\ntitle,qty\nTea,1\nJam,2\n", 1, json!([])),
         ];
         for (name, media_type, file, skipped, ignored) in files {
@@ -186,6 +188,8 @@ tests::on_both! {
             ("an open quote", b"title,qty\n\"Tea,1\n".to_vec(), "quote is not closed"),
             ("text after a quote", b"title,qty\n\"Tea\"x,1\n".to_vec(), "follows the closing quote"),
             ("too few fields", b"title,qty\nTea\n".to_vec(), "1 fields instead of 2"),
+            ("too few fields before an unnamed column", b"title,qty,\nTea\n".to_vec(), "1 fields instead of 2"),
+            ("too few fields around an unnamed column", b"title,,qty\nTea,1\n".to_vec(), "2 fields instead of 3"),
             ("too many fields", b"title,qty\nTea,1,x\n".to_vec(), "3 fields instead of 2"),
             ("a value without a name", b"title,,qty\nTea,x,1\n".to_vec(), "column 2 of the CSV"),
             ("a column twice", b"title,title\nTea,Jam\n".to_vec(), "appears twice"),

@@ -349,7 +349,12 @@ enum HeaderField {
 }
 
 /// The first record of a CSV.
-pub(super) struct CsvHeader(Vec<HeaderField>);
+pub(super) struct CsvHeader {
+    fields: Vec<HeaderField>,
+    /// Number of fields up to the last one that has a name. Spreadsheets leave out separators behind the last value of
+    /// a row, so that a row need not have the unnamed fields behind it.
+    named_width: usize,
+}
 
 impl CsvHeader {
     pub(super) fn new(
@@ -384,15 +389,15 @@ impl CsvHeader {
             }
             fields.push(field);
         }
-        if fields.iter().all(|field| *field == HeaderField::Unnamed) {
-            return Err(Error::invalid_body("the first line of the CSV must name the columns"));
-        }
-        Ok(Self(fields))
+        let last_named = fields.iter().rposition(|field| *field != HeaderField::Unnamed);
+        let last_named = last_named
+            .ok_or_else(|| Error::invalid_body("the first line of the CSV must name the columns"))?;
+        Ok(Self { fields, named_width: last_named + 1 })
     }
 
     /// Returns the names of the columns.
     pub(super) fn given_columns<'t>(&self, table: &'t Table) -> Vec<&'t str> {
-        let columns = self.0.iter().filter_map(|field| match field {
+        let columns = self.fields.iter().filter_map(|field| match field {
             HeaderField::Column(position) => table.columns.get(*position),
             HeaderField::Skipped | HeaderField::Unnamed => None,
         });
@@ -408,12 +413,14 @@ impl CsvHeader {
     ) -> Result<Vec<Value>> {
         let has_text = |field: &Option<String>| field.as_ref().is_some_and(|text| !text.is_empty());
         // Spreadsheets write separators up to the widest row, so that what follows the last column is empty.
-        if record.len() < self.0.len() || record.iter().skip(self.0.len()).any(has_text) {
-            let message = format!("a row of the CSV has {} fields instead of {}", record.len(), self.0.len());
+        let is_short = record.len() < self.named_width;
+        if is_short || record.iter().skip(self.fields.len()).any(has_text) {
+            let expected = if is_short { self.named_width } else { self.fields.len() };
+            let message = format!("a row of the CSV has {} fields instead of {expected}", record.len());
             return Err(Error::invalid_body(message));
         }
         let mut slots: Vec<Option<Value>> = vec![None; table.columns.len()];
-        for (number, (field, header)) in (1..).zip(record.iter().zip(&self.0)) {
+        for (number, (field, header)) in (1..).zip(record.iter().zip(&self.fields)) {
             let position = match header {
                 HeaderField::Column(position) => *position,
                 HeaderField::Unnamed if has_text(field) => {

@@ -371,3 +371,81 @@ fn parse_csv_record(record: &TextRecord, is_header: bool) -> Result<Vec<Option<S
     let record = records.next().ok_or_else(blank)??;
     Ok(record.fields)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Random, engine::body};
+
+    struct Zeros;
+
+    impl Random for Zeros {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(0);
+        }
+    }
+
+    fn table() -> Table {
+        serde_json::from_str(
+            r#"{"name":"notes","publicRead":false,"rules":[],"rowCount":null,"createdAt":"","columns":[
+                {"name":"id","type":"text","nullable":false,"system":true},
+                {"name":"created_at","type":"timestamp","nullable":false,"system":true},
+                {"name":"title","type":"text","nullable":true,"system":false},
+                {"name":"qty","type":"integer","nullable":true,"system":false}]}"#,
+        )
+        .unwrap()
+    }
+
+    /// Reads a file and returns its rows as text, a row a line.
+    fn read(text: &str, format: FileFormat) -> Result<String> {
+        let options = ImportOptions { format, ..ImportOptions::default() };
+        let ids = Arc::new(RowIdGenerator::new(Arc::new(Zeros)));
+        let source = Bytes::from(text.to_owned());
+        let mut reader = RowBatchReader::open(&table(), &source, &options, &ids, Micros::EPOCH)?;
+        let mut rows = Vec::new();
+        for batch in reader.by_ref() {
+            rows.extend(batch?);
+        }
+        Ok(shown(&rows))
+    }
+
+    /// Reads the body of an insert.
+    fn read_body(text: &str) -> Result<String> {
+        let (table, ids) = (table(), RowIdGenerator::new(Arc::new(Zeros)));
+        let fill = RowDefaults::new(&table, &ids, Micros::EPOCH)?;
+        Ok(shown(&body::parse_insert_csv(&table, text.as_bytes(), None, 500, &fill)?.rows))
+    }
+
+    fn shown(rows: &[Vec<Value>]) -> String {
+        let field = |value: &Value| match value {
+            Value::Text(text) => text.clone(),
+            Value::Integer(number) => number.to_string(),
+            _ => String::new(),
+        };
+        rows.iter().map(|row| format!("{}={}\n", field(&row[2]), field(&row[3]))).collect()
+    }
+
+    /// Reads a CSV as a file and as the body of an insert, which must not differ.
+    fn read_csv(text: &str) -> std::result::Result<String, String> {
+        let outcome = |read: Result<String>| {
+            read.map_err(|error| format!("{error}: {}", error.details().unwrap_or_default()))
+        };
+        let file = outcome(read(text, FileFormat::Csv));
+        assert_eq!(outcome(read_body(text)), file, "{text:?}");
+        file
+    }
+
+    #[test]
+    fn separators_behind_the_last_named_column_may_be_missing() {
+        for file in ["title,qty,\na,1\nb,2,\n", "title,qty,,\na,1,,\nb,2,,,,\n", "title,qty\na,1,\nb,2\n"] {
+            assert_eq!(read_csv(file).unwrap(), "a=1\nb=2\n", "{file:?}");
+        }
+        for (file, refusal) in [
+            ("title,qty,\na,1\nb\n", "a row of the CSV has 1 fields instead of 2: In line 3."),
+            ("title,,qty,\na,,1\nb,\n", "a row of the CSV has 2 fields instead of 3: In line 3."),
+            ("title,qty,\na,1,,x\n", "a row of the CSV has 4 fields instead of 3: In line 2."),
+        ] {
+            assert_eq!(read_csv(file).unwrap_err(), refusal, "{file:?}");
+        }
+    }
+}
