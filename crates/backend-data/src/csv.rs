@@ -35,10 +35,21 @@ pub(crate) fn separated_otherwise(separator: char) -> Error {
     Error::invalid_body(message).with_details("Separate them by commas.")
 }
 
-/// Returns `true` if a record has nothing but separators: an empty line, as spreadsheets and editors leave behind. A quoted
-/// empty text is a value.
-pub(crate) fn is_blank(record: &[u8]) -> bool {
+/// The meaning of a record that is one unquoted field of white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhiteSpace {
+    /// It is blank, since a row has more fields.
+    Blank,
+    /// It is a value, since a row may have one field.
+    Value,
+}
+
+/// Returns `true` if a record has nothing but separators, or nothing but white space that is no value: an empty line, as
+/// spreadsheets and editors leave behind. A quoted empty text is a value.
+pub(crate) fn is_blank(record: &[u8], white_space: WhiteSpace) -> bool {
+    let is_white = || std::str::from_utf8(record).is_ok_and(|text| text.trim().is_empty());
     record.iter().all(|byte| matches!(byte, b',' | b'\r' | b'\n'))
+        || white_space == WhiteSpace::Blank && is_white()
 }
 
 /// Counts the line breaks of a text: `\n`, `\r\n` and `\r`.
@@ -67,6 +78,7 @@ pub(crate) struct RecordReader<'t> {
     record_line: u64,
     /// True until the record that names the columns was read.
     expects_header: bool,
+    white_space: WhiteSpace,
 }
 
 impl<'t> RecordReader<'t> {
@@ -75,14 +87,19 @@ impl<'t> RecordReader<'t> {
         Self::at_line(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text), 1).with_header()
     }
 
-    /// Reads a part of a file that begins with this line, a mark as text.
+    /// Reads a part of a file that begins with this line, a mark and white space as text.
     pub(crate) fn at_line(text: &'t str, line: u64) -> Self {
-        Self { rest: text, line, record_line: line, expects_header: false }
+        Self { rest: text, line, record_line: line, expects_header: false, white_space: WhiteSpace::Value }
     }
 
-    /// Expects the names of the columns in the first record.
+    /// Expects the names of the columns in the first record. White space names none.
     pub(crate) fn with_header(self) -> Self {
-        Self { expects_header: true, ..self }
+        Self { expects_header: true, white_space: WhiteSpace::Blank, ..self }
+    }
+
+    /// Sets the meaning of white space in the records that follow.
+    pub(crate) fn set_white_space(&mut self, white_space: WhiteSpace) {
+        self.white_space = white_space;
     }
 
     fn read_field(&mut self) -> Result<Option<String>> {
@@ -154,7 +171,7 @@ impl Iterator for RecordReader<'_> {
             };
             let record = &before[..before.len() - self.rest.len()];
             self.line += count_line_breaks(record.as_bytes());
-            if !is_blank(record.as_bytes()) {
+            if !is_blank(record.as_bytes(), self.white_space) {
                 self.expects_header = false;
                 return Some(Ok(Record { line, fields }));
             }
@@ -230,6 +247,18 @@ mod tests {
     }
 
     #[test]
+    fn white_space_is_blank_unless_it_can_be_a_row() {
+        let lines = |white_space| {
+            let mut reader = RecordReader::new(" \t\nname\n   \n\t\r\n\u{a0}\n\" \"\n , \n\u{feff}\n \n");
+            let header = reader.next().unwrap().unwrap().line;
+            reader.set_white_space(white_space);
+            std::iter::once(header).chain(reader.map(|record| record.unwrap().line)).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(WhiteSpace::Blank), [2, 6, 7, 8]);
+        assert_eq!(lines(WhiteSpace::Value), [2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
     fn a_mark_is_one_at_the_beginning_of_the_file_only() {
         let fields = |mut reader: RecordReader<'_>| reader.next().unwrap().unwrap().fields;
         assert_eq!(fields(RecordReader::new("\u{feff}Aru")), [Some("Aru".to_owned())]);
@@ -251,7 +280,7 @@ mod tests {
             out.extend_from_slice(b"\r\n");
             let text = String::from_utf8(out).unwrap();
             let read: Vec<_> = RecordReader::at_line(&text, 1).map(|record| record.unwrap().fields).collect();
-            let expected: Vec<_> = (!is_blank(text.as_bytes())).then_some(fields).into_iter().collect();
+            let expected: Vec<_> = (!is_blank(text.as_bytes(), WhiteSpace::Value)).then_some(fields).into_iter().collect();
             prop_assert_eq!(read, expected);
         }
     }

@@ -140,6 +140,8 @@ tests::on_both! {
                 0,
                 json!([]),
             ),
+            ("lines of blanks", CSV, "title,qty\nTea,1\n   \n\t\nJam,2\n ", 3, json!([])),
+            ("a line of blanks before the names", CSV, " \r\ntitle,qty\r\nTea,1\r\nJam,2\r\n", 1, json!([])),
             ("rows without trailing separators", CSV, "title,qty,\nTea,1\nJam,2,\n", 0, json!([])),
             ("more trailing separators than names", CSV, "title,qty,,\nTea,1\nJam,2,,,,\n", 0, json!([])),
             ("a mark before a blank line", CSV, "\u{feff}\ntitle,qty\nTea,1\nJam,2\n", 1, json!([])),
@@ -157,6 +159,11 @@ tests::on_both! {
             let expected = [("Tea".to_owned(), 1), ("Jam".to_owned(), 2)];
             assert_eq!(read_rows(&owner, &project).await?, expected, "{name}");
         }
+        // In a file of one column, blanks may be a value.
+        let project = BackendProject::create(&owner, &workspace).await?;
+        project.create_table("items", &[("title", "text"), ("qty", "integer")]).await?;
+        let report = import(&owner, &project, "title\nTea\n \n\n", "").await?.ok()?;
+        assert_eq!(report, json!({"rows": 2, "imported": 2, "skippedLines": 1, "ignoredColumns": []}));
         Ok(())
     }
 
@@ -188,6 +195,7 @@ tests::on_both! {
             ("an open quote", b"title,qty\n\"Tea,1\n".to_vec(), "quote is not closed"),
             ("text after a quote", b"title,qty\n\"Tea\"x,1\n".to_vec(), "follows the closing quote"),
             ("too few fields", b"title,qty\nTea\n".to_vec(), "1 fields instead of 2"),
+            ("a quoted blank", b"title,qty\nTea,1\n\" \"\n".to_vec(), "1 fields instead of 2"),
             ("too few fields before an unnamed column", b"title,qty,\nTea\n".to_vec(), "1 fields instead of 2"),
             ("too few fields around an unnamed column", b"title,,qty\nTea,1\n".to_vec(), "2 fields instead of 3"),
             ("too many fields", b"title,qty\nTea,1,x\n".to_vec(), "3 fields instead of 2"),

@@ -300,6 +300,7 @@ pub(super) fn parse_insert_csv<'t>(
     let line = header.line;
     let header = CsvHeader::new(table, header.fields, named, CreatedAt::Refuse)
         .map_err(|error| error.in_line(line))?;
+    records.set_white_space(header.white_space());
     let mut values = Vec::new();
     for record in records {
         if values.len() == most {
@@ -393,6 +394,11 @@ impl CsvHeader {
         let last_named = last_named
             .ok_or_else(|| Error::invalid_body("the first line of the CSV must name the columns"))?;
         Ok(Self { fields, named_width: last_named + 1 })
+    }
+
+    /// Returns the meaning of a record of white space.
+    pub(super) fn white_space(&self) -> csv::WhiteSpace {
+        if self.named_width > 1 { csv::WhiteSpace::Blank } else { csv::WhiteSpace::Value }
     }
 
     /// Returns the names of the columns.

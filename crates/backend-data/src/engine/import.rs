@@ -68,7 +68,8 @@ impl ImportSource for Bytes {
 pub struct ImportReport {
     /// Number of rows in the file.
     pub rows: u64,
-    /// Number of blank lines that were skipped: empty ones, and in a CSV those of separators only.
+    /// Number of blank lines that were skipped: those of white space only, and in a CSV those of separators only. White
+    /// space in a CSV of one column is a value.
     pub skipped_lines: u64,
     /// True if the file has a `created_at` that was left out, since the server sets it.
     pub ignored_created_at: bool,
@@ -82,7 +83,7 @@ pub enum FileFormat {
     Csv,
     /// One JSON array of objects.
     Json,
-    /// JSON objects on lines; empty lines are skipped.
+    /// JSON objects on lines; blank lines are skipped.
     JsonLines,
 }
 
@@ -284,8 +285,10 @@ impl RowBatchReader {
                 let names = parse_csv_record(&first, true).map_err(|error| error.in_line(first.line))?;
                 let has_created_at = names.iter().flatten().any(|name| name == "created_at");
                 ignores_created_at = has_created_at && created_at == CreatedAt::Ignore;
-                let header = CsvHeader::new(table, names, None, created_at);
-                RowParser::Csv(Some(header.map_err(|error| error.in_line(first.line))?))
+                let header = CsvHeader::new(table, names, None, created_at)
+                    .map_err(|error| error.in_line(first.line))?;
+                records.set_white_space(header.white_space());
+                RowParser::Csv(Some(header))
             }
             (_, None) => RowParser::Json(None, VecDeque::new()),
             (_, Some(first)) => {
@@ -433,6 +436,22 @@ mod tests {
         let file = outcome(read(text, FileFormat::Csv));
         assert_eq!(outcome(read_body(text)), file, "{text:?}");
         file
+    }
+
+    #[test]
+    fn white_space_is_a_value_in_a_file_of_one_column_only() {
+        for file in [
+            " \ntitle,qty\na,1\n   \n\t\r\nb,2\n ",
+            "title,qty,\na,1\n \nb,2\n",
+            ",title,qty\n,a,1\n \n,b,2\n",
+        ] {
+            assert_eq!(read_csv(file).unwrap(), "a=1\nb=2\n", "{file:?}");
+        }
+        for file in ["title\n \n\nb\n", "title,\n \n\nb,\n"] {
+            assert_eq!(read_csv(file).unwrap(), " =\nb=\n", "{file:?}");
+        }
+        let refusal = "a row of the CSV has 1 fields instead of 2: In line 2.";
+        assert_eq!(read_csv("title,qty\n\" \"\n").unwrap_err(), refusal);
     }
 
     #[test]

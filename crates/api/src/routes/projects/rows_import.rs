@@ -55,7 +55,8 @@ pub(crate) struct Imported {
     rows: u64,
     /// Number of rows added: all of them, or 0 if they were only checked.
     imported: u64,
-    /// Number of blank lines that were skipped: empty ones, and in a CSV those of separators only.
+    /// Number of blank lines that were skipped: those of white space only, and in a CSV those of separators only. White
+    /// space in a CSV of one column is a value.
     skipped_lines: u64,
     /// Columns of the file that were left out: `created_at`, which the server sets.
     ignored_columns: Vec<String>,
