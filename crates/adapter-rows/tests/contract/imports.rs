@@ -189,15 +189,19 @@ async fn blank_lines_and_unnamed_columns_are_left_out(world: World) {
     let csv = ImportOptions::default();
     let read = async |file: &'static str| report(&world, Bytes::from(file), &csv).await;
     let found = read("\u{feff}title,qty,\r\na,1\r\n\r\n,,\r\nb,2,\"\"\r\n\r\n").await.unwrap();
-    assert_eq!((found.rows, found.skipped_lines, found.ignored_created_at), (2, 3, false));
+    assert_eq!((found.rows, found.skipped_lines, found.ignored_columns), (2, 3, vec![]));
     let found = read("title,created_at\n\u{feff}Aru,2020-01-01T00:00:00Z\n").await.unwrap();
-    assert_eq!((found.rows, found.skipped_lines, found.ignored_created_at), (1, 0, true));
+    assert_eq!(
+        (found.rows, found.skipped_lines, found.ignored_columns),
+        (1, 0, vec!["created_at".to_owned()])
+    );
     let titles = world.list("select=title&order=title").await.unwrap();
     assert_eq!(titles, "[{\"title\":\"a\"},{\"title\":\"b\"},{\"title\":\"\u{feff}Aru\"}]");
+    let found = read("title,,qty\n\nc,,1\nd,x,2\n").await.unwrap();
+    assert_eq!((found.rows, found.skipped_lines, found.ignored_columns), (2, 1, vec!["column 2".to_owned()]));
     // Quoted empty text is a value, also where it stands alone.
     assert_eq!(read("title\n\"\"\n\n").await.unwrap().rows, 1);
     for (file, details, message) in [
-        ("title,,qty\n\na,,1\nb,x,2\n", "In line 4.", "column 2 of the CSV has a value and no name"),
         ("title,qty\na,1\n\nb\n", "In line 4.", "1 fields instead of 2"),
         ("title,qty\n\"a\nx\",1\nb,2,3\n", "In line 4.", "3 fields instead of 2"),
         ("title,qty\na,1\n\"b,2\n", "In line 3.", "a quote is not closed"),
@@ -216,8 +220,8 @@ async fn blank_lines_and_unnamed_columns_are_left_out(world: World) {
     let refused = report(&world, Bytes::from("{\"qty\":1}\n\n{\"qty\":\"x\"}\n"), &lines).await.unwrap_err();
     assert_eq!(refused.details(), Some("In line 3."));
     let json = ImportOptions { format: FileFormat::Json, ..ImportOptions::default() };
-    let file = "[{\"qty\":7,\"created_at\":\"2020-01-01T00:00:00Z\"}]";
-    assert!(report(&world, Bytes::from(file), &json).await.unwrap().ignored_created_at);
+    let file = "[{\"qty\":7},{\"qty\":8,\"created_at\":\"2020-01-01T00:00:00Z\"}]";
+    assert_eq!(report(&world, Bytes::from(file), &json).await.unwrap().ignored_columns, ["created_at"]);
 }
 
 /// An export is imported again as the same rows, rows of nulls included.

@@ -3,7 +3,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt,
 };
 
@@ -307,7 +307,8 @@ pub(super) fn parse_insert_csv<'t>(
             return Err(Error::invalid_body(format!("more than {most} rows")));
         }
         let csv::Record { line, fields } = record?;
-        values.push(header.values(table, &fields, fill).map_err(|error| error.in_line(line))?);
+        let read = header.values(table, &fields, fill, &mut IgnoredColumns::default());
+        values.push(read.map_err(|error| error.in_line(line))?);
     }
     Ok(InsertRows {
         columns: table.columns.iter().collect(),
@@ -338,6 +339,28 @@ impl CreatedAt {
     }
 }
 
+/// The columns of a file that were left out, by their position in the file.
+#[derive(Clone, Default)]
+pub(super) struct IgnoredColumns(BTreeMap<usize, String>);
+
+impl IgnoredColumns {
+    /// Adds a column without a name, which is called by its number: no column of a table can have such a name.
+    fn add_unnamed(&mut self, position: usize) {
+        self.0.entry(position).or_insert_with(|| format!("column {}", position + 1));
+    }
+
+    /// Returns the names, each once.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.0.values() {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names
+    }
+}
+
 /// A field of the first record of a CSV.
 #[derive(Clone, Copy, PartialEq)]
 enum HeaderField {
@@ -345,7 +368,7 @@ enum HeaderField {
     Column(usize),
     /// Its values are left out.
     Skipped,
-    /// It has no name, so it must have no values. Spreadsheets leave such columns behind.
+    /// It has no name. Spreadsheets leave such columns behind.
     Unnamed,
 }
 
@@ -355,6 +378,9 @@ pub(super) struct CsvHeader {
     /// Number of fields up to the last one that has a name. Spreadsheets leave out separators behind the last value of
     /// a row, so that a row need not have the unnamed fields behind it.
     named_width: usize,
+    created_at: CreatedAt,
+    /// The columns that are left out whatever the rows have.
+    ignored: IgnoredColumns,
 }
 
 impl CsvHeader {
@@ -366,7 +392,8 @@ impl CsvHeader {
     ) -> Result<Self> {
         let is_single = record.len() == 1;
         let mut fields = Vec::with_capacity(record.len());
-        for name in record {
+        let mut ignored = IgnoredColumns::default();
+        for (at, name) in record.into_iter().enumerate() {
             let Some(name) = name.filter(|name| !name.trim().is_empty()) else {
                 fields.push(HeaderField::Unnamed);
                 continue;
@@ -388,12 +415,20 @@ impl CsvHeader {
             if field != HeaderField::Skipped && fields.contains(&field) {
                 return Err(Error::invalid_body(format!("the column {} appears twice", Quoted(&name))));
             }
+            if field == HeaderField::Skipped {
+                ignored.0.insert(at, name);
+            }
             fields.push(field);
         }
         let last_named = fields.iter().rposition(|field| *field != HeaderField::Unnamed);
         let last_named = last_named
             .ok_or_else(|| Error::invalid_body("the first line of the CSV must name the columns"))?;
-        Ok(Self { fields, named_width: last_named + 1 })
+        Ok(Self { fields, named_width: last_named + 1, created_at, ignored })
+    }
+
+    /// Returns the columns that are left out whatever the rows have.
+    pub(super) fn ignored_columns(&self) -> IgnoredColumns {
+        self.ignored.clone()
     }
 
     /// Returns the meaning of a record of white space.
@@ -410,12 +445,13 @@ impl CsvHeader {
         columns.map(|column| column.name.as_str()).collect()
     }
 
-    /// Returns the values of one record in the order of the table's columns.
+    /// Returns the values of one record in the order of the table's columns, and adds the unnamed columns that have one.
     pub(super) fn values(
         &self,
         table: &Table,
         record: &[Option<String>],
         fill: &RowDefaults<'_>,
+        ignored: &mut IgnoredColumns,
     ) -> Result<Vec<Value>> {
         let has_text = |field: &Option<String>| field.as_ref().is_some_and(|text| !text.is_empty());
         // Spreadsheets write separators up to the widest row, so that what follows the last column is empty.
@@ -426,13 +462,19 @@ impl CsvHeader {
             return Err(Error::invalid_body(message));
         }
         let mut slots: Vec<Option<Value>> = vec![None; table.columns.len()];
-        for (number, (field, header)) in (1..).zip(record.iter().zip(&self.fields)) {
+        for (at, (field, header)) in record.iter().zip(&self.fields).enumerate() {
             let position = match header {
                 HeaderField::Column(position) => *position,
-                HeaderField::Unnamed if has_text(field) => {
+                // The response to an insert does not say what was left out.
+                HeaderField::Unnamed if has_text(field) && self.created_at == CreatedAt::Refuse => {
+                    let number = at + 1;
                     let message =
                         format!("column {number} of the CSV has a value and no name in the first line");
                     return Err(Error::invalid_body(message));
+                }
+                HeaderField::Unnamed if has_text(field) => {
+                    ignored.add_unnamed(at);
+                    continue;
                 }
                 HeaderField::Skipped | HeaderField::Unnamed => continue,
             };
@@ -471,13 +513,6 @@ impl JsonKeys {
         Ok(Self { names, created_at })
     }
 
-    /// Returns `true` if an object has a `created_at` that is left out.
-    pub(super) fn ignores_created_at(&self, object: &[u8]) -> bool {
-        let row: std::result::Result<RowObject<'_>, _> = serde_json::from_slice(object);
-        let has_it = row.is_ok_and(|RowObject(row)| row.iter().any(|(name, _)| name == "created_at"));
-        has_it && self.created_at == CreatedAt::Ignore
-    }
-
     /// Returns the names of the columns.
     pub(super) fn given_columns<'t>(&self, table: &'t Table) -> Vec<&'t str> {
         self.columns(table).into_iter().map(|column| column.name.as_str()).collect()
@@ -487,19 +522,25 @@ impl JsonKeys {
         self.names.iter().filter_map(|name| table.column(name)).collect()
     }
 
-    /// Returns the values of some objects in the order of the table's columns.
+    /// Returns the values of some objects in the order of the table's columns, and adds a `created_at` that is left out.
     pub(super) fn values(
         &self,
         table: &Table,
         objects: &[TextRecord],
         fill: &RowDefaults<'_>,
+        ignored: &mut IgnoredColumns,
     ) -> Result<Vec<Vec<Value>>> {
         let (positions, given) = (column_positions(table), self.columns(table));
         let rows = objects.iter().map(|object| {
             let row = serde_json::from_slice(&object.text).map_err(not_an_object_error);
             let values = row.and_then(|RowObject(mut row)| {
                 if self.created_at == CreatedAt::Ignore {
+                    let sent = row.len();
                     row.retain(|(name, _)| name != "created_at");
+                    if row.len() < sent {
+                        // It is the only key that may be left out, so its position is of no importance.
+                        ignored.0.entry(0).or_insert_with(|| "created_at".to_owned());
+                    }
                 }
                 row_values(table, &positions, &row, &given, true, fill)
             });

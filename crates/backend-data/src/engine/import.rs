@@ -16,7 +16,7 @@ use bytes::Bytes;
 
 use super::{
     Engine,
-    body::{CreatedAt, CsvHeader, JsonKeys, RowDefaults},
+    body::{CreatedAt, CsvHeader, IgnoredColumns, JsonKeys, RowDefaults},
     row_id::RowIdGenerator,
 };
 use crate::{
@@ -64,15 +64,16 @@ impl ImportSource for Bytes {
 }
 
 /// The result of an import.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportReport {
     /// Number of rows in the file.
     pub rows: u64,
     /// Number of blank lines that were skipped: those of white space only, and in a CSV those of separators only. White
     /// space in a CSV of one column is a value.
     pub skipped_lines: u64,
-    /// True if the file has a `created_at` that was left out, since the server sets it.
-    pub ignored_created_at: bool,
+    /// Columns of the file that were left out, in the order of the file: `created_at`, which the server sets, and columns
+    /// of a CSV that have values and no name, by their number: `column 3`. No column of a table has such a name.
+    pub ignored_columns: Vec<String>,
 }
 
 /// The format of a file of rows, in UTF-8. A row has at most 4 MiB.
@@ -225,7 +226,7 @@ impl Engine {
         Ok(ImportReport {
             rows: checked,
             skipped_lines: rows.records.skipped_lines(),
-            ignored_created_at: rows.ignores_created_at,
+            ignored_columns: rows.ignored.names(),
         })
     }
 }
@@ -250,7 +251,8 @@ struct RowBatchReader {
     table: Table,
     ids: Arc<RowIdGenerator>,
     now: Micros,
-    ignores_created_at: bool,
+    /// What was left out of the rows so far.
+    ignored: IgnoredColumns,
     has_failed: bool,
 }
 
@@ -276,30 +278,28 @@ impl RowBatchReader {
         let mut records = RecordSplitter::new(source.open().map_err(Error::unreadable_source)?, framing);
         let first = records.next()?;
         let created_at = if options.keep_created_at { CreatedAt::Keep } else { CreatedAt::Ignore };
-        let mut ignores_created_at = false;
+        let mut ignored = IgnoredColumns::default();
         let parser = match (options.format, first) {
             (FileFormat::Csv, None) => {
                 return Err(Error::invalid_body("the first line of the CSV must name the columns"));
             }
             (FileFormat::Csv, Some(first)) => {
                 let names = parse_csv_record(&first, true).map_err(|error| error.in_line(first.line))?;
-                let has_created_at = names.iter().flatten().any(|name| name == "created_at");
-                ignores_created_at = has_created_at && created_at == CreatedAt::Ignore;
                 let header = CsvHeader::new(table, names, None, created_at)
                     .map_err(|error| error.in_line(first.line))?;
                 records.set_white_space(header.white_space());
+                ignored = header.ignored_columns();
                 RowParser::Csv(Some(header))
             }
             (_, None) => RowParser::Json(None, VecDeque::new()),
             (_, Some(first)) => {
                 let keys = JsonKeys::new(table, &first.text, created_at)
                     .map_err(|error| error.in_line(first.line))?;
-                ignores_created_at = keys.ignores_created_at(&first.text);
                 RowParser::Json(Some(keys), VecDeque::from([first]))
             }
         };
         let (table, ids) = (table.clone(), Arc::clone(ids));
-        Ok(Self { records, parser, table, ids, now, ignores_created_at, has_failed: false })
+        Ok(Self { records, parser, table, ids, now, ignored, has_failed: false })
     }
 
     fn given_columns(&self) -> Vec<&str> {
@@ -329,12 +329,12 @@ impl RowBatchReader {
         let fill = RowDefaults::new(&self.table, &self.ids, self.now)?;
         let rows = match &self.parser {
             RowParser::Csv(None) | RowParser::Json(None, _) => Vec::new(),
-            RowParser::Json(Some(keys), _) => keys.values(&self.table, &texts, &fill)?,
+            RowParser::Json(Some(keys), _) => keys.values(&self.table, &texts, &fill, &mut self.ignored)?,
             RowParser::Csv(Some(header)) => texts
                 .iter()
                 .map(|text| {
                     let values = parse_csv_record(text, false)
-                        .and_then(|record| header.values(&self.table, &record, &fill));
+                        .and_then(|record| header.values(&self.table, &record, &fill, &mut self.ignored));
                     values.map_err(|error| error.in_line(text.line))
                 })
                 .collect::<Result<_>>()?,
@@ -399,8 +399,8 @@ mod tests {
         .unwrap()
     }
 
-    /// Reads a file and returns its rows as text, a row a line.
-    fn read(text: &str, format: FileFormat) -> Result<String> {
+    /// Reads a file and returns its rows as text, a row a line, and the columns that were left out.
+    fn read(text: &str, format: FileFormat) -> Result<(String, Vec<String>)> {
         let options = ImportOptions { format, ..ImportOptions::default() };
         let ids = Arc::new(RowIdGenerator::new(Arc::new(Zeros)));
         let source = Bytes::from(text.to_owned());
@@ -409,7 +409,7 @@ mod tests {
         for batch in reader.by_ref() {
             rows.extend(batch?);
         }
-        Ok(shown(&rows))
+        Ok((shown(&rows), reader.ignored.names()))
     }
 
     /// Reads the body of an insert.
@@ -433,9 +433,51 @@ mod tests {
         let outcome = |read: Result<String>| {
             read.map_err(|error| format!("{error}: {}", error.details().unwrap_or_default()))
         };
-        let file = outcome(read(text, FileFormat::Csv));
+        let file = outcome(read(text, FileFormat::Csv).map(|(rows, _)| rows));
         assert_eq!(outcome(read_body(text)), file, "{text:?}");
         file
+    }
+
+    #[test]
+    fn columns_that_are_left_out_of_any_row_are_named() {
+        let time = "2020-01-01T00:00:00Z";
+        for (file, format, ignored) in [
+            ("title,qty\na,1\nb,2\n".to_owned(), FileFormat::Csv, &[] as &[&str]),
+            ("title,,qty,\na,,1,\nb,\"\",2,NULL\n".to_owned(), FileFormat::Csv, &[]),
+            ("title,qty,\na,1\nb,2,x\n".to_owned(), FileFormat::Csv, &["column 3"]),
+            (
+                format!("title,,created_at,qty,,\na,x,{time},1\nb,y,,2,,z\n"),
+                FileFormat::Csv,
+                &["column 2", "created_at", "column 6"],
+            ),
+            (
+                format!("created_at,title,created_at,qty\n,a,,1\n,b,{time},2\n"),
+                FileFormat::Csv,
+                &["created_at"],
+            ),
+            (
+                format!(
+                    "[{{\"title\":\"a\",\"qty\":1}},{{\"qty\":2,\"created_at\":\"{time}\",\"title\":\"b\"}}]"
+                ),
+                FileFormat::Json,
+                &["created_at"],
+            ),
+            (
+                format!(
+                    "{{\"title\":\"a\",\"qty\":1,\"created_at\":\"{time}\"}}\n{{\"qty\":2,\"title\":\"b\"}}\n"
+                ),
+                FileFormat::JsonLines,
+                &["created_at"],
+            ),
+        ] {
+            let (rows, found) = read(&file, format).unwrap();
+            assert_eq!(rows, "a=1\nb=2\n", "{file}");
+            assert_eq!(found, ignored, "{file}");
+        }
+        // The response to an insert cannot say so.
+        let refused = read_body("title,qty,\na,1\nb,2,x\n").unwrap_err();
+        assert_eq!(refused.to_string(), "column 3 of the CSV has a value and no name in the first line");
+        assert_eq!(refused.details(), Some("In line 3."));
     }
 
     #[test]
