@@ -5,6 +5,10 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{BackendProject, Client, Reply};
 
+const CSV: &str = "text/csv";
+const JSON: &str = "application/json";
+const LINES: &str = "application/x-ndjson";
+
 /// The rows that every variant of the file has.
 const ROWS: [(&str, i64); 4] =
     [("Tea, green", 1), ("Jam \"red\"", 2), ("two\nlines", 3), ("\u{feff}Aru Әсем", 4)];
@@ -68,7 +72,7 @@ async fn import(
     body: impl Into<Vec<u8>>,
     query: &str,
 ) -> Result<Reply> {
-    import_as("text/csv", owner, project, body, query).await
+    import_as(CSV, owner, project, body, query).await
 }
 
 async fn import_as(
@@ -119,9 +123,6 @@ tests::on_both! {
     }
 
     async fn files_in_unusual_forms_are_taken_whole(server: Server) -> Result<()> {
-        const CSV: &str = "text/csv";
-        const JSON: &str = "application/json";
-        const LINES: &str = "application/x-ndjson";
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Shop").await?.id;
         // Each has the rows (Tea, 1) and (Jam, 2), then the skipped lines and the columns that were left out.
@@ -242,6 +243,37 @@ tests::on_both! {
             }
         }
         assert_eq!(read_rows(&owner, &project).await?, [], "nothing of a refused file stays");
+        Ok(())
+    }
+
+    async fn a_row_that_is_refused_is_named_by_its_position(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Shop").await?.id;
+        let project = BackendProject::create(&owner, &workspace).await?;
+        project.create_table("items", &[("title", "text"), ("qty", "integer")]).await?;
+        import(&owner, &project, "id,title\nold,Tea\n", "").await?.ok()?;
+        let open_quote = format!("title,qty\n\nTea,1\n\"{}", "x".repeat(5 << 20));
+        let files = [
+            (CSV, "title,qty\n\nTea,x\n", 400, "invalid_value", "In line 3."),
+            (LINES, "{\"qty\":1}\r\n\r\n{\"qty\":\"x\"}\r\n", 400, "invalid_value", "In line 3."),
+            (JSON, "[{\"qty\":1},{\"qty\":\"x\"}]", 400, "invalid_value", "In line 1, row 2."),
+            (JSON, "[\n{\"qty\":1},\n{\"qty\":\"x\"}\n]", 400, "invalid_value", "In line 3, row 2."),
+            // The database does not say which of the rows of a batch it refused.
+            (CSV, "id,title\nnew,Jam\n\nold,Tea\n", 409, "row_exists", "It is among the lines 2 to 4. No row was inserted."),
+            (CSV, "id,title\n\nold,Tea\n", 409, "row_exists", "In line 3. No row was inserted."),
+            (LINES, "{\"id\":\"new\"}\n{\"id\":\"old\"}\n", 409, "row_exists", "It is among the lines 1 to 2. No row was inserted."),
+            (JSON, "[{\"id\":\"new\"},{\"id\":\"old\"}]", 409, "row_exists", "It is among the rows 1 to 2. No row was inserted."),
+            (CSV, open_quote.as_str(), 413, "too_large", "In line 4. A quote in it may not be closed."),
+        ];
+        for (media_type, file, status, code, hint) in files {
+            let reply = import_as(media_type, &owner, &project, file, "").await?;
+            reply.assert_error(status, code);
+            let error = reply.json::<Value>()?["error"].clone();
+            assert_eq!(error["hint"], hint, "{}", file.chars().take(100).collect::<String>());
+        }
+        let rows = owner.get(&project.console_path("/tables/items/rows?select=id")).await?.ok()?;
+        let rows = rows.as_array().or_else(|| rows["rows"].as_array()).context("no rows")?;
+        assert_eq!(rows, &[json!({"id": "old"})]);
         Ok(())
     }
 

@@ -125,7 +125,7 @@ async fn an_invalid_last_row_undoes_an_import(world: World) {
     let refused =
         import(&world, Made { rows: 2_000, again: true }, &ImportOptions::default()).await.unwrap_err();
     assert_eq!(refused.code(), "row_exists");
-    assert_eq!(refused.details(), Some("It is among the rows 2000 to 2000. No row was inserted."));
+    assert_eq!(refused.details(), Some("In line 2002. No row was inserted."));
     assert_eq!(count(&world).await, 0);
     let mut file = String::from("title,qty\n");
     (0..1_500).for_each(|n| file.push_str(&format!("t,{n}\n")));
@@ -217,9 +217,14 @@ async fn blank_lines_and_unnamed_columns_are_left_out(world: World) {
     let refused = read(",\na,1\n").await.unwrap_err();
     assert!(refused.to_string().contains("has no column \"a\""), "{refused}");
     let lines = ImportOptions { format: FileFormat::JsonLines, ..ImportOptions::default() };
+    let json = ImportOptions { format: FileFormat::Json, ..ImportOptions::default() };
     let refused = report(&world, Bytes::from("{\"qty\":1}\n\n{\"qty\":\"x\"}\n"), &lines).await.unwrap_err();
     assert_eq!(refused.details(), Some("In line 3."));
-    let json = ImportOptions { format: FileFormat::Json, ..ImportOptions::default() };
+    let refused = report(&world, Bytes::from("[{\"qty\":1},{\"qty\":\"x\"}]"), &json).await.unwrap_err();
+    assert_eq!(refused.details(), Some("In line 1, row 2."));
+    let rows = "[{\"id\":\"e\",\"qty\":1},{\"id\":\"e\",\"qty\":2}]";
+    let refused = report(&world, Bytes::from(rows), &json).await.unwrap_err();
+    assert_eq!(refused.details(), Some("It is among the rows 1 to 2. No row was inserted."));
     let file = "[{\"qty\":7},{\"qty\":8,\"created_at\":\"2020-01-01T00:00:00Z\"}]";
     assert_eq!(report(&world, Bytes::from(file), &json).await.unwrap().ignored_columns, ["created_at"]);
 }

@@ -168,7 +168,7 @@ pub(super) fn parse_insert_rows<'t>(
     let mut values = Vec::with_capacity(rows.len());
     for (index, RowObject(row)) in rows.iter().enumerate() {
         let value = row_values(table, &positions, row, &given, named.is_none(), fill);
-        values.push(value.map_err(|error| if rows.len() > 1 { error.in_row(index) } else { error })?);
+        values.push(value.map_err(|error| if rows.len() > 1 { error.in_row(index + 1) } else { error })?);
     }
     let given = given.iter().map(|column| column.name.as_str()).collect();
     Ok(InsertRows { columns: written, given, rows: values })
@@ -503,7 +503,7 @@ pub(super) struct JsonKeys {
 
 impl JsonKeys {
     pub(super) fn new(table: &Table, object: &[u8], created_at: CreatedAt) -> Result<Self> {
-        let RowObject(first) = serde_json::from_slice(object).map_err(not_an_object_error)?;
+        let RowObject(first) = serde_json::from_slice(object).map_err(|error| not_an_object_error(&error))?;
         let mut names = Vec::with_capacity(first.len());
         for (name, _) in &first {
             if let Some(column) = created_at.find_column(table, name)? {
@@ -532,7 +532,7 @@ impl JsonKeys {
     ) -> Result<Vec<Vec<Value>>> {
         let (positions, given) = (column_positions(table), self.columns(table));
         let rows = objects.iter().map(|object| {
-            let row = serde_json::from_slice(&object.text).map_err(not_an_object_error);
+            let row = serde_json::from_slice(&object.text).map_err(|error| not_an_object_error(&error));
             let values = row.and_then(|RowObject(mut row)| {
                 if self.created_at == CreatedAt::Ignore {
                     let sent = row.len();
@@ -544,14 +544,17 @@ impl JsonKeys {
                 }
                 row_values(table, &positions, &row, &given, true, fill)
             });
-            values.map_err(|error| error.in_line(object.line))
+            values.map_err(|error| error.in_position(object.position))
         });
         rows.collect()
     }
 }
 
-fn not_an_object_error(error: serde_json::Error) -> Error {
-    Error::invalid_body("each row must be a JSON object of column values").with_details(error)
+fn not_an_object_error(error: &serde_json::Error) -> Error {
+    let text = error.to_string();
+    // The line is one of the row, not of the file.
+    let reason = text.split(" at line ").next().unwrap_or_default();
+    Error::invalid_body("each row must be a JSON object of column values").with_details(reason)
 }
 
 /// Refuses an upsert with two rows that have the same values in these columns: it would not be defined which one stays.

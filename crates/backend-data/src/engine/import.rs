@@ -6,7 +6,7 @@ use std::{
     future::poll_fn,
     io::{self, Cursor, Read},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     task::Poll,
@@ -25,7 +25,7 @@ use crate::{
     csv,
     error::{Error, Result},
     ident::ProjectRef,
-    record_splitter::{Framing, RecordSplitter, TextRecord},
+    record_splitter::{Framing, Position, RecordSplitter, TextRecord},
     rule::Action,
     sql::{self, InsertRows, StatementOptions},
     store::{Import, RowBatches, TableScope},
@@ -156,8 +156,7 @@ impl Engine {
         if options.dry_run || checked.rows == 0 {
             return Ok(checked);
         }
-        // The number of rows that the store took so far, and that of the last batch.
-        let counters = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
+        let written = Arc::new(WrittenBatches::default());
         let plan = |catalog: &Catalog, scope: &TableScope| {
             let found = catalog.get_table(table)?;
             // The beginning of the file names the columns.
@@ -170,29 +169,31 @@ impl Engine {
             let minimal = StatementOptions { minimal: true, ..StatementOptions::default() };
             let write = sql::insert(&self.target(scope, catalog, found, access), changes, &minimal)?;
             let (found, source, ids) = (found.clone(), Arc::clone(&source), Arc::clone(&self.ids));
-            let (options, counters) = (options.clone(), Arc::clone(&counters));
+            let (options, written) = (options.clone(), Arc::clone(&written));
             let batches = move || -> Result<RowBatches> {
                 let rows = RowBatchReader::open(&found, &*source, &options, &ids, now)?;
-                counters.0.store(0, Ordering::Relaxed);
-                let (counters, options) = (Arc::clone(&counters), options.clone());
-                Ok(Box::new(rows.inspect(move |batch| {
-                    let rows = batch.as_ref().map_or(0, Vec::len) as u64;
+                written.restart();
+                let (written, options) = (Arc::clone(&written), options.clone());
+                Ok(Box::new(rows.map(move |batch| {
+                    let batch = batch?;
                     // The store asks for a batch after it wrote the one before.
-                    let before = counters.0.fetch_add(rows, Ordering::Relaxed);
-                    counters.1.store(rows, Ordering::Relaxed);
+                    let before = written.start(&batch);
                     options.report_progress(Progress::Written(before));
+                    Ok(batch.rows)
                 })))
             };
             Ok(Import { write, batches: Box::new(batches), outbox: Vec::new() })
         };
         let done = self.run_on_catalog(project, plan, |import| self.store.import(project, import)).await;
         let rows = done.map_err(|error| {
-            let (upto, last) = (counters.0.load(Ordering::Relaxed), counters.1.load(Ordering::Relaxed));
-            if !matches!(error.code(), "row_exists" | "value_exists") || last == 0 {
-                return error;
+            let is_of_a_row = matches!(error.code(), "row_exists" | "value_exists" | "invalid_value");
+            match written.last() {
+                // The details of an error of the file have its line.
+                Some(range) if is_of_a_row && error.details().is_none() => {
+                    error.with_details(format!("{range} No row was inserted."))
+                }
+                _ => error,
             }
-            let (from, upto) = (upto.saturating_sub(last), upto.saturating_sub(1));
-            error.with_details(format!("It is among the rows {from} to {upto}. No row was inserted."))
         })?;
         self.notify_written(project, table, rows);
         options.report_progress(Progress::Written(rows));
@@ -216,7 +217,7 @@ impl Engine {
         let mut checked = 0;
         let mut rows = RowBatchReader::open(table, source, options, &self.ids, now)?;
         for batch in rows.by_ref() {
-            checked += batch?.len() as u64;
+            checked += batch?.rows.len() as u64;
             if checked > self.limits.max_import as u64 {
                 return Err(Error::invalid_body(format!("more than {} rows", self.limits.max_import)));
             }
@@ -242,6 +243,55 @@ async fn yield_now() {
         Poll::Pending
     })
     .await;
+}
+
+/// Rows of a file that are written together.
+struct RowBatch {
+    rows: Vec<Vec<Value>>,
+    range: RowRange,
+}
+
+/// The positions of the first and the last row of a batch. A store does not say which of its rows was refused.
+#[derive(Clone, Copy, Debug)]
+struct RowRange {
+    first: Position,
+    last: Position,
+}
+
+impl fmt::Display for RowRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, last } = self;
+        match (first.element, last.element) {
+            _ if first == last => write!(f, "In {first}."),
+            (Some(first), Some(last)) => write!(f, "It is among the rows {first} to {last}."),
+            _ => write!(f, "It is among the lines {} to {}.", first.line, last.line),
+        }
+    }
+}
+
+/// The batches that the store took in the current attempt.
+#[derive(Default)]
+struct WrittenBatches {
+    rows: AtomicU64,
+    last: Mutex<Option<RowRange>>,
+}
+
+impl WrittenBatches {
+    /// Forgets the batches of an attempt that was undone.
+    fn restart(&self) {
+        self.rows.store(0, Ordering::Relaxed);
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Adds a batch and returns the number of rows before it.
+    fn start(&self, batch: &RowBatch) -> u64 {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch.range);
+        self.rows.fetch_add(batch.rows.len() as u64, Ordering::Relaxed)
+    }
+
+    fn last(&self) -> Option<RowRange> {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The rows of a file, in batches.
@@ -284,9 +334,10 @@ impl RowBatchReader {
                 return Err(Error::invalid_body("the first line of the CSV must name the columns"));
             }
             (FileFormat::Csv, Some(first)) => {
-                let names = parse_csv_record(&first, true).map_err(|error| error.in_line(first.line))?;
+                let names =
+                    parse_csv_record(&first, true).map_err(|error| error.in_position(first.position))?;
                 let header = CsvHeader::new(table, names, None, created_at)
-                    .map_err(|error| error.in_line(first.line))?;
+                    .map_err(|error| error.in_position(first.position))?;
                 records.set_white_space(header.white_space());
                 ignored = header.ignored_columns();
                 RowParser::Csv(Some(header))
@@ -294,7 +345,7 @@ impl RowBatchReader {
             (_, None) => RowParser::Json(None, VecDeque::new()),
             (_, Some(first)) => {
                 let keys = JsonKeys::new(table, &first.text, created_at)
-                    .map_err(|error| error.in_line(first.line))?;
+                    .map_err(|error| error.in_position(first.position))?;
                 RowParser::Json(Some(keys), VecDeque::from([first]))
             }
         };
@@ -310,7 +361,7 @@ impl RowBatchReader {
         .unwrap_or_default()
     }
 
-    fn read_batch(&mut self) -> Result<Vec<Vec<Value>>> {
+    fn read_batch(&mut self) -> Result<Option<RowBatch>> {
         let mut texts = Vec::new();
         let mut bytes = 0;
         while texts.len() < BATCH_ROWS && bytes < BATCH_BYTES {
@@ -326,6 +377,8 @@ impl RowBatchReader {
             bytes += record.text.len();
             texts.push(record);
         }
+        let (Some(first), Some(last)) = (texts.first(), texts.last()) else { return Ok(None) };
+        let range = RowRange { first: first.position, last: last.position };
         let fill = RowDefaults::new(&self.table, &self.ids, self.now)?;
         let rows = match &self.parser {
             RowParser::Csv(None) | RowParser::Json(None, _) => Vec::new(),
@@ -335,29 +388,24 @@ impl RowBatchReader {
                 .map(|text| {
                     let values = parse_csv_record(text, false)
                         .and_then(|record| header.values(&self.table, &record, &fill, &mut self.ignored));
-                    values.map_err(|error| error.in_line(text.line))
+                    values.map_err(|error| error.in_position(text.position))
                 })
                 .collect::<Result<_>>()?,
         };
-        Ok(rows)
+        Ok(Some(RowBatch { rows, range }))
     }
 }
 
 impl Iterator for RowBatchReader {
-    type Item = Result<Vec<Vec<Value>>>;
+    type Item = Result<RowBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.has_failed {
             return None;
         }
-        match self.read_batch() {
-            Ok(rows) if rows.is_empty() => None,
-            Ok(rows) => Some(Ok(rows)),
-            Err(error) => {
-                self.has_failed = true;
-                Some(Err(error))
-            }
-        }
+        let batch = self.read_batch();
+        self.has_failed = batch.is_err();
+        batch.transpose()
     }
 }
 
@@ -365,7 +413,7 @@ impl Iterator for RowBatchReader {
 fn parse_csv_record(record: &TextRecord, is_header: bool) -> Result<Vec<Option<String>>> {
     let not_utf8 = |_| Error::invalid_body("the body must be CSV in UTF-8");
     let text = std::str::from_utf8(&record.text).map_err(not_utf8)?;
-    let mut records = csv::RecordReader::at_line(text, record.line);
+    let mut records = csv::RecordReader::at_line(text, record.position.line);
     if is_header {
         records = records.with_header();
     }
@@ -407,7 +455,7 @@ mod tests {
         let mut reader = RowBatchReader::open(&table(), &source, &options, &ids, Micros::EPOCH)?;
         let mut rows = Vec::new();
         for batch in reader.by_ref() {
-            rows.extend(batch?);
+            rows.extend(batch?.rows);
         }
         Ok((shown(&rows), reader.ignored.names()))
     }
@@ -436,6 +484,57 @@ mod tests {
         let file = outcome(read(text, FileFormat::Csv).map(|(rows, _)| rows));
         assert_eq!(outcome(read_body(text)), file, "{text:?}");
         file
+    }
+
+    #[test]
+    fn batches_know_where_their_rows_are() {
+        let ranges = |text: String, format| {
+            let options = ImportOptions { format, ..ImportOptions::default() };
+            let ids = Arc::new(RowIdGenerator::new(Arc::new(Zeros)));
+            let source = Bytes::from(text);
+            let reader = RowBatchReader::open(&table(), &source, &options, &ids, Micros::EPOCH).unwrap();
+            reader.map(|batch| batch.unwrap().range.to_string()).collect::<Vec<_>>()
+        };
+        let object = "{\"qty\":1}";
+        for (file, format, found) in [
+            (
+                format!("qty,title\n\n1,\"a\nb\"\n{}", "2,c\n".repeat(501)),
+                FileFormat::Csv,
+                &["It is among the lines 3 to 503.", "It is among the lines 504 to 505."] as &[&str],
+            ),
+            (
+                format!("{object}\r\n\r\n").repeat(501),
+                FileFormat::JsonLines,
+                &["It is among the lines 1 to 999.", "In line 1001."],
+            ),
+            (
+                format!("[{object}{}]", format!(",{object}").repeat(500)),
+                FileFormat::Json,
+                &["It is among the rows 1 to 500.", "In line 1, row 501."],
+            ),
+            ("qty\n".to_owned(), FileFormat::Csv, &[]),
+        ] {
+            assert_eq!(ranges(file, format), found, "{format:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_refused_is_named_by_its_position() {
+        for (file, format, details) in [
+            ("qty\n1\nx\n", FileFormat::Csv, "In line 3."),
+            ("{\"qty\":1}\r\n\r\n{\"qty\":\"x\"}\r\n", FileFormat::JsonLines, "In line 3."),
+            (
+                "{\"qty\":1}\n[]\n",
+                FileFormat::JsonLines,
+                "In line 2. invalid type: sequence, expected an object of column values",
+            ),
+            ("[{\"qty\":1}, {\"qty\":\"x\"}]", FileFormat::Json, "In line 1, row 2."),
+            ("[\n  {\"qty\":1},\n  {\"qty\":}\n]", FileFormat::Json, "In line 3, row 2. expected value"),
+            ("[\n\n  {\"price\":1}]", FileFormat::Json, "In line 3, row 1."),
+        ] {
+            let refused = read(file, format).unwrap_err();
+            assert_eq!(refused.details(), Some(details), "{file:?}: {refused}");
+        }
     }
 
     #[test]
