@@ -22,10 +22,34 @@ pub(crate) fn write_field(out: &mut Vec<u8>, text: &str) {
 /// A byte order mark, which spreadsheets write at the beginning of a file. Elsewhere the character is text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Returns `true` if a record has nothing but separators: an empty line, as spreadsheets and editors leave behind. A quoted
-/// empty text is a value.
-pub(crate) fn is_blank(record: &[u8]) -> bool {
+/// Separators that some programs write instead of commas.
+pub(crate) const OTHER_SEPARATORS: [char; 3] = [';', '\t', '|'];
+
+/// Creates the error of a header whose names have another separator between them.
+pub(crate) fn separated_otherwise(separator: char) -> Error {
+    let shown = match separator {
+        '\t' => "tabs".to_owned(),
+        other => format!("`{other}`"),
+    };
+    let message = format!("the fields of the file seem to be separated by {shown}");
+    Error::invalid_body(message).with_details("Separate them by commas.")
+}
+
+/// The meaning of a record that is one unquoted field of white space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhiteSpace {
+    /// It is blank, since a row has more fields.
+    Blank,
+    /// It is a value, since a row may have one field.
+    Value,
+}
+
+/// Returns `true` if a record has nothing but separators, or nothing but white space that is no value: an empty line, as
+/// spreadsheets and editors leave behind. A quoted empty text is a value.
+pub(crate) fn is_blank(record: &[u8], white_space: WhiteSpace) -> bool {
+    let is_white = || std::str::from_utf8(record).is_ok_and(|text| text.trim().is_empty());
     record.iter().all(|byte| matches!(byte, b',' | b'\r' | b'\n'))
+        || white_space == WhiteSpace::Blank && is_white()
 }
 
 /// Counts the line breaks of a text: `\n`, `\r\n` and `\r`.
@@ -52,17 +76,30 @@ pub(crate) struct RecordReader<'t> {
     line: u64,
     /// Line on which the record under way begins.
     record_line: u64,
+    /// True until the record that names the columns was read.
+    expects_header: bool,
+    white_space: WhiteSpace,
 }
 
 impl<'t> RecordReader<'t> {
-    /// Reads a whole file.
+    /// Reads a whole file, whose first record names the columns.
     pub(crate) fn new(text: &'t str) -> Self {
-        Self::at_line(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text), 1)
+        Self::at_line(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text), 1).with_header()
     }
 
-    /// Reads a part of a file that begins with this line, a mark as text.
+    /// Reads a part of a file that begins with this line, a mark and white space as text.
     pub(crate) fn at_line(text: &'t str, line: u64) -> Self {
-        Self { rest: text, line, record_line: line }
+        Self { rest: text, line, record_line: line, expects_header: false, white_space: WhiteSpace::Value }
+    }
+
+    /// Expects the names of the columns in the first record. White space names none.
+    pub(crate) fn with_header(self) -> Self {
+        Self { expects_header: true, white_space: WhiteSpace::Blank, ..self }
+    }
+
+    /// Sets the meaning of white space in the records that follow.
+    pub(crate) fn set_white_space(&mut self, white_space: WhiteSpace) {
+        self.white_space = white_space;
     }
 
     fn read_field(&mut self) -> Result<Option<String>> {
@@ -93,6 +130,15 @@ impl<'t> RecordReader<'t> {
         Error::invalid_body(format!("the CSV is malformed: {what}")).in_line(self.record_line)
     }
 
+    fn text_after_quote(&self) -> Error {
+        match self.rest.chars().next() {
+            Some(separator) if self.expects_header && OTHER_SEPARATORS.contains(&separator) => {
+                separated_otherwise(separator).in_line(self.record_line)
+            }
+            _ => self.malformed("text follows the closing quote of a field"),
+        }
+    }
+
     fn read_record(&mut self) -> Result<Vec<Option<String>>> {
         let mut fields = Vec::new();
         loop {
@@ -105,7 +151,7 @@ impl<'t> RecordReader<'t> {
             match end {
                 Some(rest) => self.rest = rest,
                 None if self.rest.is_empty() => {}
-                None => return Err(self.malformed("text follows the closing quote of a field")),
+                None => return Err(self.text_after_quote()),
             }
             return Ok(fields);
         }
@@ -125,7 +171,8 @@ impl Iterator for RecordReader<'_> {
             };
             let record = &before[..before.len() - self.rest.len()];
             self.line += count_line_breaks(record.as_bytes());
-            if !is_blank(record.as_bytes()) {
+            if !is_blank(record.as_bytes(), self.white_space) {
+                self.expects_header = false;
                 return Some(Ok(Record { line, fields }));
             }
         }
@@ -161,6 +208,31 @@ mod tests {
     }
 
     #[test]
+    fn another_separator_behind_a_quote_of_the_header_is_named() {
+        let read = |text| RecordReader::new(text).collect::<Result<Vec<_>>>().unwrap_err();
+        for (text, shown, line) in [
+            ("\"title\";\"qty\"\n\"Tea\";\"1\"\n", "`;`", 1),
+            ("\u{feff}\n\"title\"\t\"qty\"\n", "tabs", 2),
+            ("\"title\"|qty", "`|`", 1),
+        ] {
+            let error = read(text);
+            assert_eq!(error.to_string(), format!("the fields of the file seem to be separated by {shown}"));
+            assert_eq!(
+                error.details(),
+                Some(&*format!("In line {line}. Separate them by commas.")),
+                "{text:?}"
+            );
+        }
+        // A file of one column has its header without a separator.
+        for text in ["title\n\"Tea\";\"1\"\n", "\"title\" ;\"qty\"\n", "\"title\"x\n"] {
+            let error = read(text);
+            assert!(error.to_string().contains("text follows the closing quote"), "{text:?}: {error}");
+        }
+        let error = RecordReader::at_line("\"Tea\";\"1\"", 2).next().unwrap().unwrap_err();
+        assert_eq!(error.details(), Some("In line 2."));
+    }
+
+    #[test]
     fn blank_lines_are_skipped_and_lines_counted() {
         let lines = |text| {
             RecordReader::new(text)
@@ -172,6 +244,18 @@ mod tests {
         assert_eq!(lines("a\r\rb\r\n\r\nc"), [1, 3, 5]);
         assert_eq!(lines("\n\r\n,,\r"), [0_u64; 0]);
         assert_eq!(lines("\"\"\n\"\",\n"), [1, 2], "quoted empty texts are values");
+    }
+
+    #[test]
+    fn white_space_is_blank_unless_it_can_be_a_row() {
+        let lines = |white_space| {
+            let mut reader = RecordReader::new(" \t\nname\n   \n\t\r\n\u{a0}\n\" \"\n , \n\u{feff}\n \n");
+            let header = reader.next().unwrap().unwrap().line;
+            reader.set_white_space(white_space);
+            std::iter::once(header).chain(reader.map(|record| record.unwrap().line)).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(WhiteSpace::Blank), [2, 6, 7, 8]);
+        assert_eq!(lines(WhiteSpace::Value), [2, 3, 4, 5, 6, 7, 8, 9]);
     }
 
     #[test]
@@ -196,7 +280,7 @@ mod tests {
             out.extend_from_slice(b"\r\n");
             let text = String::from_utf8(out).unwrap();
             let read: Vec<_> = RecordReader::at_line(&text, 1).map(|record| record.unwrap().fields).collect();
-            let expected: Vec<_> = (!is_blank(text.as_bytes())).then_some(fields).into_iter().collect();
+            let expected: Vec<_> = (!is_blank(text.as_bytes(), WhiteSpace::Value)).then_some(fields).into_iter().collect();
             prop_assert_eq!(read, expected);
         }
     }

@@ -169,24 +169,26 @@ impl Error {
         self
     }
 
-    /// Adds the zero-based number of the row to the details.
+    /// Adds the number of the row to the details; the first row is 1.
     #[must_use]
-    pub(crate) fn in_row(self, index: impl fmt::Display) -> Self {
-        let details = match self.details() {
-            Some(details) => format!("In row {index}. {details}"),
-            None => format!("In row {index}."),
-        };
-        self.with_details(details)
+    pub(crate) fn in_row(self, row: usize) -> Self {
+        self.in_position(format_args!("row {row}"))
     }
 
     /// Adds the number of a line of a file to the details; the first line is 1.
     #[must_use]
     pub(crate) fn in_line(self, line: u64) -> Self {
+        self.in_position(format_args!("line {line}"))
+    }
+
+    /// Adds a position in a file to the details, such as `line 7`.
+    #[must_use]
+    pub(crate) fn in_position(self, position: impl fmt::Display) -> Self {
         let details = match self.details() {
             // The parser of the record has said it.
             Some(details) if details.starts_with("In line ") => return self,
-            Some(details) => format!("In line {line}. {details}"),
-            None => format!("In line {line}."),
+            Some(details) => format!("In {position}. {details}"),
+            None => format!("In {position}."),
         };
         self.with_details(details)
     }

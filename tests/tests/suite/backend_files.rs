@@ -72,6 +72,7 @@ tests::on_both! {
         let lines = String::from_utf8(import(again, "application/x-ndjson").await?.body.to_vec())?;
         let last: Value = serde_json::from_str(lines.lines().last().context("no line")?)?;
         assert_eq!(last["error"]["code"], "row_exists");
+        assert_eq!(last["error"]["hint"], "It is among the lines 2 to 3. No row was inserted.");
         assert_eq!(content_range(&server.client(), &project, &secret, "items").await?, format!("*/{ROWS}"));
         // No temporary file remains.
         let left = std::fs::read_dir(server.data_dir())?.filter_map(Result::ok);

@@ -1,9 +1,13 @@
-//! CSV files as programs write them: each is taken whole, or refused with the line and the reason.
+//! Files of rows as programs write them, mostly CSV: each is taken whole, or refused with the line and the reason.
 
 use anyhow::{Context as _, Result};
 use http::Method;
 use serde_json::{Value, json};
 use tests::{BackendProject, Client, Reply};
+
+const CSV: &str = "text/csv";
+const JSON: &str = "application/json";
+const LINES: &str = "application/x-ndjson";
 
 /// The rows that every variant of the file has.
 const ROWS: [(&str, i64); 4] =
@@ -68,8 +72,18 @@ async fn import(
     body: impl Into<Vec<u8>>,
     query: &str,
 ) -> Result<Reply> {
+    import_as(CSV, owner, project, body, query).await
+}
+
+async fn import_as(
+    media_type: &str,
+    owner: &Client,
+    project: &BackendProject,
+    body: impl Into<Vec<u8>>,
+    query: &str,
+) -> Result<Reply> {
     let path = project.console_path(&format!("/tables/items/import{query}"));
-    owner.request(Method::POST, &path).body("text/csv", body.into())?.send().await
+    owner.request(Method::POST, &path).body(media_type, body.into())?.send().await
 }
 
 async fn read_rows(owner: &Client, project: &BackendProject) -> Result<Vec<(String, i64)>> {
@@ -108,6 +122,68 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn files_in_unusual_forms_are_taken_whole(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Shop").await?.id;
+        // Each has the rows (Tea, 1) and (Jam, 2), then the skipped lines and the columns that were left out.
+        let files = [
+            (
+                "JSON with a mark",
+                JSON,
+                "\u{feff}[{\"title\":\"Tea\",\"qty\":1},{\"title\":\"Jam\",\"qty\":2}]",
+                0,
+                json!([]),
+            ),
+            (
+                "lines of JSON with a mark",
+                LINES,
+                "\u{feff}{\"title\":\"Tea\",\"qty\":1}\n{\"title\":\"Jam\",\"qty\":2}\n",
+                0,
+                json!([]),
+            ),
+            ("a value without a name", CSV, "title,,qty\nTea,x,1\nJam,,2\n", 0, json!(["column 2"])),
+            ("a value behind the names", CSV, "title,qty,\nTea,1\nJam,2,x\n", 0, json!(["column 3"])),
+            (
+                "a time of creation and a value without a name",
+                CSV,
+                "title,created_at,,qty\nTea,2020-01-01T00:00:00Z,,1\nJam,,x,2\n",
+                0,
+                json!(["created_at", "column 3"]),
+            ),
+            (
+                "a time of creation in a later object",
+                JSON,
+                "[{\"title\":\"Tea\",\"qty\":1},{\"title\":\"Jam\",\"qty\":2,\"created_at\":\"2020-01-01T00:00:00Z\"}]",
+                0,
+                json!(["created_at"]),
+            ),
+            ("lines of blanks", CSV, "title,qty\nTea,1\n   \n\t\nJam,2\n ", 3, json!([])),
+            ("a line of blanks before the names", CSV, " \r\ntitle,qty\r\nTea,1\r\nJam,2\r\n", 1, json!([])),
+            ("rows without trailing separators", CSV, "title,qty,\nTea,1\nJam,2,\n", 0, json!([])),
+            ("more trailing separators than names", CSV, "title,qty,,\nTea,1\nJam,2,,,,\n", 0, json!([])),
+            ("a mark before a blank line", CSV, "\u{feff}\ntitle,qty\nTea,1\nJam,2\n", 1, json!([])),
+        ];
+        for (name, media_type, file, skipped, ignored) in files {
+            let project = BackendProject::create(&owner, &workspace).await?;
+            project.create_table("items", &[("title", "text"), ("qty", "integer")]).await?;
+            for (query, imported) in [("?check=true", 0), ("", 2)] {
+                let reply = import_as(media_type, &owner, &project, file, query).await?;
+                let report = reply.ok().with_context(|| format!("{name}: {file:?}"))?;
+                let expected =
+                    json!({"rows": 2, "imported": imported, "skippedLines": skipped, "ignoredColumns": ignored});
+                assert_eq!(report, expected, "{name}{query}: {file:?}");
+            }
+            let expected = [("Tea".to_owned(), 1), ("Jam".to_owned(), 2)];
+            assert_eq!(read_rows(&owner, &project).await?, expected, "{name}");
+        }
+        // In a file of one column, blanks may be a value.
+        let project = BackendProject::create(&owner, &workspace).await?;
+        project.create_table("items", &[("title", "text"), ("qty", "integer")]).await?;
+        let report = import(&owner, &project, "title\nTea\n \n\n", "").await?.ok()?;
+        assert_eq!(report, json!({"rows": 2, "imported": 2, "skippedLines": 1, "ignoredColumns": []}));
+        Ok(())
+    }
+
     async fn other_files_are_refused_with_line_and_reason(server: Server) -> Result<()> {
         let owner = server.sign_in("owner@example.test").await?;
         let workspace = owner.create_workspace("Shop").await?.id;
@@ -125,6 +201,10 @@ tests::on_both! {
             ("semicolons and a mark", b"\xef\xbb\xbftitle;qty\r\nTea;1\r\n".to_vec(), "separated by `;`"),
             ("tabs", b"title\tqty\nTea\t1\n".to_vec(), "separated by tabs"),
             ("bars", b"title|qty\nTea|1\n".to_vec(), "separated by `|`"),
+            ("semicolons and quotes", b"\"title\";\"qty\"\n\"Tea\";\"1\"\n".to_vec(), "separated by `;`"),
+            ("tabs and quotes", b"\xef\xbb\xbf\"title\"\t\"qty\"\r\n\"Tea\"\t\"1\"\r\n".to_vec(), "separated by tabs"),
+            ("bars and quotes", b"\"title\"|\"qty\"\n\"Tea\"|\"1\"\n".to_vec(), "separated by `|`"),
+            ("semicolons in a row only", b"title,qty\n\"Tea\";1\n".to_vec(), "follows the closing quote"),
             ("windows-1251", b"title,qty\n\xd7\xe0\xe9,1\n".to_vec(), "UTF-8"),
             ("latin-1", b"title,qty\nCaf\xe9,1\n".to_vec(), "UTF-8"),
             ("UTF-16 LE", utf16("title,qty\nTea,1\n", true), ""),
@@ -132,8 +212,10 @@ tests::on_both! {
             ("an open quote", b"title,qty\n\"Tea,1\n".to_vec(), "quote is not closed"),
             ("text after a quote", b"title,qty\n\"Tea\"x,1\n".to_vec(), "follows the closing quote"),
             ("too few fields", b"title,qty\nTea\n".to_vec(), "1 fields instead of 2"),
+            ("a quoted blank", b"title,qty\nTea,1\n\" \"\n".to_vec(), "1 fields instead of 2"),
+            ("too few fields before an unnamed column", b"title,qty,\nTea\n".to_vec(), "1 fields instead of 2"),
+            ("too few fields around an unnamed column", b"title,,qty\nTea,1\n".to_vec(), "2 fields instead of 3"),
             ("too many fields", b"title,qty\nTea,1,x\n".to_vec(), "3 fields instead of 2"),
-            ("a value without a name", b"title,,qty\nTea,x,1\n".to_vec(), "column 2 of the CSV"),
             ("a column twice", b"title,title\nTea,Jam\n".to_vec(), "appears twice"),
             ("an unknown column", b"title,price\nTea,1\n".to_vec(), "price"),
             ("a name with a blank", b"title, qty\nTea,1\n".to_vec(), "qty"),
@@ -161,6 +243,37 @@ tests::on_both! {
             }
         }
         assert_eq!(read_rows(&owner, &project).await?, [], "nothing of a refused file stays");
+        Ok(())
+    }
+
+    async fn a_row_that_is_refused_is_named_by_its_position(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Shop").await?.id;
+        let project = BackendProject::create(&owner, &workspace).await?;
+        project.create_table("items", &[("title", "text"), ("qty", "integer")]).await?;
+        import(&owner, &project, "id,title\nold,Tea\n", "").await?.ok()?;
+        let open_quote = format!("title,qty\n\nTea,1\n\"{}", "x".repeat(5 << 20));
+        let files = [
+            (CSV, "title,qty\n\nTea,x\n", 400, "invalid_value", "In line 3."),
+            (LINES, "{\"qty\":1}\r\n\r\n{\"qty\":\"x\"}\r\n", 400, "invalid_value", "In line 3."),
+            (JSON, "[{\"qty\":1},{\"qty\":\"x\"}]", 400, "invalid_value", "In line 1, row 2."),
+            (JSON, "[\n{\"qty\":1},\n{\"qty\":\"x\"}\n]", 400, "invalid_value", "In line 3, row 2."),
+            // The database does not say which of the rows of a batch it refused.
+            (CSV, "id,title\nnew,Jam\n\nold,Tea\n", 409, "row_exists", "It is among the lines 2 to 4. No row was inserted."),
+            (CSV, "id,title\n\nold,Tea\n", 409, "row_exists", "In line 3. No row was inserted."),
+            (LINES, "{\"id\":\"new\"}\n{\"id\":\"old\"}\n", 409, "row_exists", "It is among the lines 1 to 2. No row was inserted."),
+            (JSON, "[{\"id\":\"new\"},{\"id\":\"old\"}]", 409, "row_exists", "It is among the rows 1 to 2. No row was inserted."),
+            (CSV, open_quote.as_str(), 413, "too_large", "In line 4. A quote in it may not be closed."),
+        ];
+        for (media_type, file, status, code, hint) in files {
+            let reply = import_as(media_type, &owner, &project, file, "").await?;
+            reply.assert_error(status, code);
+            let error = reply.json::<Value>()?["error"].clone();
+            assert_eq!(error["hint"], hint, "{}", file.chars().take(100).collect::<String>());
+        }
+        let rows = owner.get(&project.console_path("/tables/items/rows?select=id")).await?.ok()?;
+        let rows = rows.as_array().or_else(|| rows["rows"].as_array()).context("no rows")?;
+        assert_eq!(rows, &[json!({"id": "old"})]);
         Ok(())
     }
 

@@ -125,7 +125,7 @@ async fn an_invalid_last_row_undoes_an_import(world: World) {
     let refused =
         import(&world, Made { rows: 2_000, again: true }, &ImportOptions::default()).await.unwrap_err();
     assert_eq!(refused.code(), "row_exists");
-    assert_eq!(refused.details(), Some("It is among the rows 2000 to 2000. No row was inserted."));
+    assert_eq!(refused.details(), Some("In line 2002. No row was inserted."));
     assert_eq!(count(&world).await, 0);
     let mut file = String::from("title,qty\n");
     (0..1_500).for_each(|n| file.push_str(&format!("t,{n}\n")));
@@ -143,11 +143,11 @@ async fn every_file_format_is_read_alike(world: World) {
         (FileFormat::Csv, "\u{feff}id,title,qty,meta\r\na1,\"x,\"\"\ny\",1,\"{\"\"k\"\":[1]}\"\r\na2,,,\r\n"),
         (
             FileFormat::Json,
-            "[{\"id\":\"b1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}, {\"meta\":null,\"qty\":null,\"title\":null,\"id\":\"b2\"} ]",
+            "\u{feff}[{\"id\":\"b1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}, {\"meta\":null,\"qty\":null,\"title\":null,\"id\":\"b2\"} ]",
         ),
         (
             FileFormat::JsonLines,
-            "{\"id\":\"c1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}\n\n{\"id\":\"c2\",\"title\":null,\"qty\":null,\"meta\":null}",
+            "\u{feff}{\"id\":\"c1\",\"title\":\"x,\\\"\\ny\",\"qty\":1,\"meta\":{\"k\":[1]}}\n\n{\"id\":\"c2\",\"title\":null,\"qty\":null,\"meta\":null}",
         ),
     ];
     for (form, file) in files {
@@ -188,21 +188,26 @@ async fn blank_lines_and_unnamed_columns_are_left_out(world: World) {
     table(&world).await;
     let csv = ImportOptions::default();
     let read = async |file: &'static str| report(&world, Bytes::from(file), &csv).await;
-    let found = read("\u{feff}title,qty,\r\na,1,\r\n\r\n,,\r\nb,2,\"\"\r\n\r\n").await.unwrap();
-    assert_eq!((found.rows, found.skipped_lines, found.ignored_created_at), (2, 3, false));
+    let found = read("\u{feff}title,qty,\r\na,1\r\n\r\n,,\r\nb,2,\"\"\r\n\r\n").await.unwrap();
+    assert_eq!((found.rows, found.skipped_lines, found.ignored_columns), (2, 3, vec![]));
     let found = read("title,created_at\n\u{feff}Aru,2020-01-01T00:00:00Z\n").await.unwrap();
-    assert_eq!((found.rows, found.skipped_lines, found.ignored_created_at), (1, 0, true));
+    assert_eq!(
+        (found.rows, found.skipped_lines, found.ignored_columns),
+        (1, 0, vec!["created_at".to_owned()])
+    );
     let titles = world.list("select=title&order=title").await.unwrap();
     assert_eq!(titles, "[{\"title\":\"a\"},{\"title\":\"b\"},{\"title\":\"\u{feff}Aru\"}]");
+    let found = read("title,,qty\n\nc,,1\nd,x,2\n").await.unwrap();
+    assert_eq!((found.rows, found.skipped_lines, found.ignored_columns), (2, 1, vec!["column 2".to_owned()]));
     // Quoted empty text is a value, also where it stands alone.
     assert_eq!(read("title\n\"\"\n\n").await.unwrap().rows, 1);
     for (file, details, message) in [
-        ("title,,qty\n\na,,1\nb,x,2\n", "In line 4.", "column 2 of the CSV has a value and no name"),
         ("title,qty\na,1\n\nb\n", "In line 4.", "1 fields instead of 2"),
         ("title,qty\n\"a\nx\",1\nb,2,3\n", "In line 4.", "3 fields instead of 2"),
         ("title,qty\na,1\n\"b,2\n", "In line 3.", "a quote is not closed"),
         ("title;qty\na;1\n", "In line 1. Separate them by commas.", "separated by `;`"),
         ("title\tqty\na\t1\n", "In line 1. Separate them by commas.", "separated by tabs"),
+        ("\"title\";\"qty\"\n\"a\";1\n", "In line 1. Separate them by commas.", "separated by `;`"),
     ] {
         let refused = read(file).await.unwrap_err();
         assert!(refused.to_string().contains(message), "{file:?}: {refused}");
@@ -212,11 +217,16 @@ async fn blank_lines_and_unnamed_columns_are_left_out(world: World) {
     let refused = read(",\na,1\n").await.unwrap_err();
     assert!(refused.to_string().contains("has no column \"a\""), "{refused}");
     let lines = ImportOptions { format: FileFormat::JsonLines, ..ImportOptions::default() };
+    let json = ImportOptions { format: FileFormat::Json, ..ImportOptions::default() };
     let refused = report(&world, Bytes::from("{\"qty\":1}\n\n{\"qty\":\"x\"}\n"), &lines).await.unwrap_err();
     assert_eq!(refused.details(), Some("In line 3."));
-    let json = ImportOptions { format: FileFormat::Json, ..ImportOptions::default() };
-    let file = "[{\"qty\":7,\"created_at\":\"2020-01-01T00:00:00Z\"}]";
-    assert!(report(&world, Bytes::from(file), &json).await.unwrap().ignored_created_at);
+    let refused = report(&world, Bytes::from("[{\"qty\":1},{\"qty\":\"x\"}]"), &json).await.unwrap_err();
+    assert_eq!(refused.details(), Some("In line 1, row 2."));
+    let rows = "[{\"id\":\"e\",\"qty\":1},{\"id\":\"e\",\"qty\":2}]";
+    let refused = report(&world, Bytes::from(rows), &json).await.unwrap_err();
+    assert_eq!(refused.details(), Some("It is among the rows 1 to 2. No row was inserted."));
+    let file = "[{\"qty\":7},{\"qty\":8,\"created_at\":\"2020-01-01T00:00:00Z\"}]";
+    assert_eq!(report(&world, Bytes::from(file), &json).await.unwrap().ignored_columns, ["created_at"]);
 }
 
 /// An export is imported again as the same rows, rows of nulls included.

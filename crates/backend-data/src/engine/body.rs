@@ -3,7 +3,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt,
 };
 
@@ -168,7 +168,7 @@ pub(super) fn parse_insert_rows<'t>(
     let mut values = Vec::with_capacity(rows.len());
     for (index, RowObject(row)) in rows.iter().enumerate() {
         let value = row_values(table, &positions, row, &given, named.is_none(), fill);
-        values.push(value.map_err(|error| if rows.len() > 1 { error.in_row(index) } else { error })?);
+        values.push(value.map_err(|error| if rows.len() > 1 { error.in_row(index + 1) } else { error })?);
     }
     let given = given.iter().map(|column| column.name.as_str()).collect();
     Ok(InsertRows { columns: written, given, rows: values })
@@ -297,14 +297,18 @@ pub(super) fn parse_insert_csv<'t>(
     let header = records
         .next()
         .ok_or_else(|| Error::invalid_body("the first line of the CSV must name the columns"))??;
-    let header = CsvHeader::new(table, header.fields, named, CreatedAt::Refuse)?;
+    let line = header.line;
+    let header = CsvHeader::new(table, header.fields, named, CreatedAt::Refuse)
+        .map_err(|error| error.in_line(line))?;
+    records.set_white_space(header.white_space());
     let mut values = Vec::new();
     for record in records {
         if values.len() == most {
             return Err(Error::invalid_body(format!("more than {most} rows")));
         }
         let csv::Record { line, fields } = record?;
-        values.push(header.values(table, &fields, fill).map_err(|error| error.in_line(line))?);
+        let read = header.values(table, &fields, fill, &mut IgnoredColumns::default());
+        values.push(read.map_err(|error| error.in_line(line))?);
     }
     Ok(InsertRows {
         columns: table.columns.iter().collect(),
@@ -335,6 +339,28 @@ impl CreatedAt {
     }
 }
 
+/// The columns of a file that were left out, by their position in the file.
+#[derive(Clone, Default)]
+pub(super) struct IgnoredColumns(BTreeMap<usize, String>);
+
+impl IgnoredColumns {
+    /// Adds a column without a name, which is called by its number: no column of a table can have such a name.
+    fn add_unnamed(&mut self, position: usize) {
+        self.0.entry(position).or_insert_with(|| format!("column {}", position + 1));
+    }
+
+    /// Returns the names, each once.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.0.values() {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names
+    }
+}
+
 /// A field of the first record of a CSV.
 #[derive(Clone, Copy, PartialEq)]
 enum HeaderField {
@@ -342,12 +368,20 @@ enum HeaderField {
     Column(usize),
     /// Its values are left out.
     Skipped,
-    /// It has no name, so it must have no values. Spreadsheets leave such columns behind.
+    /// It has no name. Spreadsheets leave such columns behind.
     Unnamed,
 }
 
 /// The first record of a CSV.
-pub(super) struct CsvHeader(Vec<HeaderField>);
+pub(super) struct CsvHeader {
+    fields: Vec<HeaderField>,
+    /// Number of fields up to the last one that has a name. Spreadsheets leave out separators behind the last value of
+    /// a row, so that a row need not have the unnamed fields behind it.
+    named_width: usize,
+    created_at: CreatedAt,
+    /// The columns that are left out whatever the rows have.
+    ignored: IgnoredColumns,
+}
 
 impl CsvHeader {
     pub(super) fn new(
@@ -358,7 +392,8 @@ impl CsvHeader {
     ) -> Result<Self> {
         let is_single = record.len() == 1;
         let mut fields = Vec::with_capacity(record.len());
-        for name in record {
+        let mut ignored = IgnoredColumns::default();
+        for (at, name) in record.into_iter().enumerate() {
             let Some(name) = name.filter(|name| !name.trim().is_empty()) else {
                 fields.push(HeaderField::Unnamed);
                 continue;
@@ -367,8 +402,11 @@ impl CsvHeader {
                 fields.push(HeaderField::Skipped);
                 continue;
             }
-            let column = created_at.find_column(table, &name).map_err(|error| match separator_of(&name) {
-                Some(separator) if is_single => separated_otherwise(separator),
+            let column = created_at.find_column(table, &name).map_err(|error| match csv::OTHER_SEPARATORS
+                .into_iter()
+                .find(|separator| name.contains(*separator))
+            {
+                Some(separator) if is_single => csv::separated_otherwise(separator),
                 _ => error,
             })?;
             let position =
@@ -377,44 +415,66 @@ impl CsvHeader {
             if field != HeaderField::Skipped && fields.contains(&field) {
                 return Err(Error::invalid_body(format!("the column {} appears twice", Quoted(&name))));
             }
+            if field == HeaderField::Skipped {
+                ignored.0.insert(at, name);
+            }
             fields.push(field);
         }
-        if fields.iter().all(|field| *field == HeaderField::Unnamed) {
-            return Err(Error::invalid_body("the first line of the CSV must name the columns"));
-        }
-        Ok(Self(fields))
+        let last_named = fields.iter().rposition(|field| *field != HeaderField::Unnamed);
+        let last_named = last_named
+            .ok_or_else(|| Error::invalid_body("the first line of the CSV must name the columns"))?;
+        Ok(Self { fields, named_width: last_named + 1, created_at, ignored })
+    }
+
+    /// Returns the columns that are left out whatever the rows have.
+    pub(super) fn ignored_columns(&self) -> IgnoredColumns {
+        self.ignored.clone()
+    }
+
+    /// Returns the meaning of a record of white space.
+    pub(super) fn white_space(&self) -> csv::WhiteSpace {
+        if self.named_width > 1 { csv::WhiteSpace::Blank } else { csv::WhiteSpace::Value }
     }
 
     /// Returns the names of the columns.
     pub(super) fn given_columns<'t>(&self, table: &'t Table) -> Vec<&'t str> {
-        let columns = self.0.iter().filter_map(|field| match field {
+        let columns = self.fields.iter().filter_map(|field| match field {
             HeaderField::Column(position) => table.columns.get(*position),
             HeaderField::Skipped | HeaderField::Unnamed => None,
         });
         columns.map(|column| column.name.as_str()).collect()
     }
 
-    /// Returns the values of one record in the order of the table's columns.
+    /// Returns the values of one record in the order of the table's columns, and adds the unnamed columns that have one.
     pub(super) fn values(
         &self,
         table: &Table,
         record: &[Option<String>],
         fill: &RowDefaults<'_>,
+        ignored: &mut IgnoredColumns,
     ) -> Result<Vec<Value>> {
         let has_text = |field: &Option<String>| field.as_ref().is_some_and(|text| !text.is_empty());
         // Spreadsheets write separators up to the widest row, so that what follows the last column is empty.
-        if record.len() < self.0.len() || record.iter().skip(self.0.len()).any(has_text) {
-            let message = format!("a row of the CSV has {} fields instead of {}", record.len(), self.0.len());
+        let is_short = record.len() < self.named_width;
+        if is_short || record.iter().skip(self.fields.len()).any(has_text) {
+            let expected = if is_short { self.named_width } else { self.fields.len() };
+            let message = format!("a row of the CSV has {} fields instead of {expected}", record.len());
             return Err(Error::invalid_body(message));
         }
         let mut slots: Vec<Option<Value>> = vec![None; table.columns.len()];
-        for (number, (field, header)) in (1..).zip(record.iter().zip(&self.0)) {
+        for (at, (field, header)) in record.iter().zip(&self.fields).enumerate() {
             let position = match header {
                 HeaderField::Column(position) => *position,
-                HeaderField::Unnamed if has_text(field) => {
+                // The response to an insert does not say what was left out.
+                HeaderField::Unnamed if has_text(field) && self.created_at == CreatedAt::Refuse => {
+                    let number = at + 1;
                     let message =
                         format!("column {number} of the CSV has a value and no name in the first line");
                     return Err(Error::invalid_body(message));
+                }
+                HeaderField::Unnamed if has_text(field) => {
+                    ignored.add_unnamed(at);
+                    continue;
                 }
                 HeaderField::Skipped | HeaderField::Unnamed => continue,
             };
@@ -435,20 +495,6 @@ impl CsvHeader {
     }
 }
 
-/// Returns a separator other than a comma that a name has, as if it were a line of names.
-fn separator_of(name: &str) -> Option<char> {
-    [';', '\t', '|'].into_iter().find(|separator| name.contains(*separator))
-}
-
-fn separated_otherwise(separator: char) -> Error {
-    let shown = match separator {
-        '\t' => "tabs".to_owned(),
-        other => format!("`{other}`"),
-    };
-    let message = format!("the fields of the file seem to be separated by {shown}");
-    Error::invalid_body(message).with_details("Separate them by commas.").in_line(1)
-}
-
 /// The columns of the first object of a file, which all other objects must have.
 pub(super) struct JsonKeys {
     names: Vec<String>,
@@ -457,7 +503,7 @@ pub(super) struct JsonKeys {
 
 impl JsonKeys {
     pub(super) fn new(table: &Table, object: &[u8], created_at: CreatedAt) -> Result<Self> {
-        let RowObject(first) = serde_json::from_slice(object).map_err(not_an_object_error)?;
+        let RowObject(first) = serde_json::from_slice(object).map_err(|error| not_an_object_error(&error))?;
         let mut names = Vec::with_capacity(first.len());
         for (name, _) in &first {
             if let Some(column) = created_at.find_column(table, name)? {
@@ -465,13 +511,6 @@ impl JsonKeys {
             }
         }
         Ok(Self { names, created_at })
-    }
-
-    /// Returns `true` if an object has a `created_at` that is left out.
-    pub(super) fn ignores_created_at(&self, object: &[u8]) -> bool {
-        let row: std::result::Result<RowObject<'_>, _> = serde_json::from_slice(object);
-        let has_it = row.is_ok_and(|RowObject(row)| row.iter().any(|(name, _)| name == "created_at"));
-        has_it && self.created_at == CreatedAt::Ignore
     }
 
     /// Returns the names of the columns.
@@ -483,30 +522,39 @@ impl JsonKeys {
         self.names.iter().filter_map(|name| table.column(name)).collect()
     }
 
-    /// Returns the values of some objects in the order of the table's columns.
+    /// Returns the values of some objects in the order of the table's columns, and adds a `created_at` that is left out.
     pub(super) fn values(
         &self,
         table: &Table,
         objects: &[TextRecord],
         fill: &RowDefaults<'_>,
+        ignored: &mut IgnoredColumns,
     ) -> Result<Vec<Vec<Value>>> {
         let (positions, given) = (column_positions(table), self.columns(table));
         let rows = objects.iter().map(|object| {
-            let row = serde_json::from_slice(&object.text).map_err(not_an_object_error);
+            let row = serde_json::from_slice(&object.text).map_err(|error| not_an_object_error(&error));
             let values = row.and_then(|RowObject(mut row)| {
                 if self.created_at == CreatedAt::Ignore {
+                    let sent = row.len();
                     row.retain(|(name, _)| name != "created_at");
+                    if row.len() < sent {
+                        // It is the only key that may be left out, so its position is of no importance.
+                        ignored.0.entry(0).or_insert_with(|| "created_at".to_owned());
+                    }
                 }
                 row_values(table, &positions, &row, &given, true, fill)
             });
-            values.map_err(|error| error.in_line(object.line))
+            values.map_err(|error| error.in_position(object.position))
         });
         rows.collect()
     }
 }
 
-fn not_an_object_error(error: serde_json::Error) -> Error {
-    Error::invalid_body("each row must be a JSON object of column values").with_details(error)
+fn not_an_object_error(error: &serde_json::Error) -> Error {
+    let text = error.to_string();
+    // The line is one of the row, not of the file.
+    let reason = text.split(" at line ").next().unwrap_or_default();
+    Error::invalid_body("each row must be a JSON object of column values").with_details(reason)
 }
 
 /// Refuses an upsert with two rows that have the same values in these columns: it would not be defined which one stays.

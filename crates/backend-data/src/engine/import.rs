@@ -6,7 +6,7 @@ use std::{
     future::poll_fn,
     io::{self, Cursor, Read},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     task::Poll,
@@ -16,7 +16,7 @@ use bytes::Bytes;
 
 use super::{
     Engine,
-    body::{CreatedAt, CsvHeader, JsonKeys, RowDefaults},
+    body::{CreatedAt, CsvHeader, IgnoredColumns, JsonKeys, RowDefaults},
     row_id::RowIdGenerator,
 };
 use crate::{
@@ -25,7 +25,7 @@ use crate::{
     csv,
     error::{Error, Result},
     ident::ProjectRef,
-    record_splitter::{Framing, RecordSplitter, TextRecord},
+    record_splitter::{Framing, Position, RecordSplitter, TextRecord},
     rule::Action,
     sql::{self, InsertRows, StatementOptions},
     store::{Import, RowBatches, TableScope},
@@ -64,14 +64,16 @@ impl ImportSource for Bytes {
 }
 
 /// The result of an import.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportReport {
     /// Number of rows in the file.
     pub rows: u64,
-    /// Number of blank lines that were skipped: empty ones, and in a CSV those of separators only.
+    /// Number of blank lines that were skipped: those of white space only, and in a CSV those of separators only. White
+    /// space in a CSV of one column is a value.
     pub skipped_lines: u64,
-    /// True if the file has a `created_at` that was left out, since the server sets it.
-    pub ignored_created_at: bool,
+    /// Columns of the file that were left out, in the order of the file: `created_at`, which the server sets, and columns
+    /// of a CSV that have values and no name, by their number: `column 3`. No column of a table has such a name.
+    pub ignored_columns: Vec<String>,
 }
 
 /// The format of a file of rows, in UTF-8. A row has at most 4 MiB.
@@ -82,7 +84,7 @@ pub enum FileFormat {
     Csv,
     /// One JSON array of objects.
     Json,
-    /// JSON objects on lines; empty lines are skipped.
+    /// JSON objects on lines; blank lines are skipped.
     JsonLines,
 }
 
@@ -154,8 +156,7 @@ impl Engine {
         if options.dry_run || checked.rows == 0 {
             return Ok(checked);
         }
-        // The number of rows that the store took so far, and that of the last batch.
-        let counters = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
+        let written = Arc::new(WrittenBatches::default());
         let plan = |catalog: &Catalog, scope: &TableScope| {
             let found = catalog.get_table(table)?;
             // The beginning of the file names the columns.
@@ -168,29 +169,31 @@ impl Engine {
             let minimal = StatementOptions { minimal: true, ..StatementOptions::default() };
             let write = sql::insert(&self.target(scope, catalog, found, access), changes, &minimal)?;
             let (found, source, ids) = (found.clone(), Arc::clone(&source), Arc::clone(&self.ids));
-            let (options, counters) = (options.clone(), Arc::clone(&counters));
+            let (options, written) = (options.clone(), Arc::clone(&written));
             let batches = move || -> Result<RowBatches> {
                 let rows = RowBatchReader::open(&found, &*source, &options, &ids, now)?;
-                counters.0.store(0, Ordering::Relaxed);
-                let (counters, options) = (Arc::clone(&counters), options.clone());
-                Ok(Box::new(rows.inspect(move |batch| {
-                    let rows = batch.as_ref().map_or(0, Vec::len) as u64;
+                written.restart();
+                let (written, options) = (Arc::clone(&written), options.clone());
+                Ok(Box::new(rows.map(move |batch| {
+                    let batch = batch?;
                     // The store asks for a batch after it wrote the one before.
-                    let before = counters.0.fetch_add(rows, Ordering::Relaxed);
-                    counters.1.store(rows, Ordering::Relaxed);
+                    let before = written.start(&batch);
                     options.report_progress(Progress::Written(before));
+                    Ok(batch.rows)
                 })))
             };
             Ok(Import { write, batches: Box::new(batches), outbox: Vec::new() })
         };
         let done = self.run_on_catalog(project, plan, |import| self.store.import(project, import)).await;
         let rows = done.map_err(|error| {
-            let (upto, last) = (counters.0.load(Ordering::Relaxed), counters.1.load(Ordering::Relaxed));
-            if !matches!(error.code(), "row_exists" | "value_exists") || last == 0 {
-                return error;
+            let is_of_a_row = matches!(error.code(), "row_exists" | "value_exists" | "invalid_value");
+            match written.last() {
+                // The details of an error of the file have its line.
+                Some(range) if is_of_a_row && error.details().is_none() => {
+                    error.with_details(format!("{range} No row was inserted."))
+                }
+                _ => error,
             }
-            let (from, upto) = (upto.saturating_sub(last), upto.saturating_sub(1));
-            error.with_details(format!("It is among the rows {from} to {upto}. No row was inserted."))
         })?;
         self.notify_written(project, table, rows);
         options.report_progress(Progress::Written(rows));
@@ -214,7 +217,7 @@ impl Engine {
         let mut checked = 0;
         let mut rows = RowBatchReader::open(table, source, options, &self.ids, now)?;
         for batch in rows.by_ref() {
-            checked += batch?.len() as u64;
+            checked += batch?.rows.len() as u64;
             if checked > self.limits.max_import as u64 {
                 return Err(Error::invalid_body(format!("more than {} rows", self.limits.max_import)));
             }
@@ -224,7 +227,7 @@ impl Engine {
         Ok(ImportReport {
             rows: checked,
             skipped_lines: rows.records.skipped_lines(),
-            ignored_created_at: rows.ignores_created_at,
+            ignored_columns: rows.ignored.names(),
         })
     }
 }
@@ -242,6 +245,55 @@ async fn yield_now() {
     .await;
 }
 
+/// Rows of a file that are written together.
+struct RowBatch {
+    rows: Vec<Vec<Value>>,
+    range: RowRange,
+}
+
+/// The positions of the first and the last row of a batch. A store does not say which of its rows was refused.
+#[derive(Clone, Copy, Debug)]
+struct RowRange {
+    first: Position,
+    last: Position,
+}
+
+impl fmt::Display for RowRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, last } = self;
+        match (first.element, last.element) {
+            _ if first == last => write!(f, "In {first}."),
+            (Some(first), Some(last)) => write!(f, "It is among the rows {first} to {last}."),
+            _ => write!(f, "It is among the lines {} to {}.", first.line, last.line),
+        }
+    }
+}
+
+/// The batches that the store took in the current attempt.
+#[derive(Default)]
+struct WrittenBatches {
+    rows: AtomicU64,
+    last: Mutex<Option<RowRange>>,
+}
+
+impl WrittenBatches {
+    /// Forgets the batches of an attempt that was undone.
+    fn restart(&self) {
+        self.rows.store(0, Ordering::Relaxed);
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Adds a batch and returns the number of rows before it.
+    fn start(&self, batch: &RowBatch) -> u64 {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch.range);
+        self.rows.fetch_add(batch.rows.len() as u64, Ordering::Relaxed)
+    }
+
+    fn last(&self) -> Option<RowRange> {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The rows of a file, in batches.
 struct RowBatchReader {
     records: RecordSplitter,
@@ -249,7 +301,8 @@ struct RowBatchReader {
     table: Table,
     ids: Arc<RowIdGenerator>,
     now: Micros,
-    ignores_created_at: bool,
+    /// What was left out of the rows so far.
+    ignored: IgnoredColumns,
     has_failed: bool,
 }
 
@@ -275,28 +328,29 @@ impl RowBatchReader {
         let mut records = RecordSplitter::new(source.open().map_err(Error::unreadable_source)?, framing);
         let first = records.next()?;
         let created_at = if options.keep_created_at { CreatedAt::Keep } else { CreatedAt::Ignore };
-        let mut ignores_created_at = false;
+        let mut ignored = IgnoredColumns::default();
         let parser = match (options.format, first) {
             (FileFormat::Csv, None) => {
                 return Err(Error::invalid_body("the first line of the CSV must name the columns"));
             }
             (FileFormat::Csv, Some(first)) => {
-                let names = parse_csv_record(&first, true).map_err(|error| error.in_line(first.line))?;
-                let has_created_at = names.iter().flatten().any(|name| name == "created_at");
-                ignores_created_at = has_created_at && created_at == CreatedAt::Ignore;
-                let header = CsvHeader::new(table, names, None, created_at);
-                RowParser::Csv(Some(header.map_err(|error| error.in_line(first.line))?))
+                let names =
+                    parse_csv_record(&first, true).map_err(|error| error.in_position(first.position))?;
+                let header = CsvHeader::new(table, names, None, created_at)
+                    .map_err(|error| error.in_position(first.position))?;
+                records.set_white_space(header.white_space());
+                ignored = header.ignored_columns();
+                RowParser::Csv(Some(header))
             }
             (_, None) => RowParser::Json(None, VecDeque::new()),
             (_, Some(first)) => {
                 let keys = JsonKeys::new(table, &first.text, created_at)
-                    .map_err(|error| error.in_line(first.line))?;
-                ignores_created_at = keys.ignores_created_at(&first.text);
+                    .map_err(|error| error.in_position(first.position))?;
                 RowParser::Json(Some(keys), VecDeque::from([first]))
             }
         };
         let (table, ids) = (table.clone(), Arc::clone(ids));
-        Ok(Self { records, parser, table, ids, now, ignores_created_at, has_failed: false })
+        Ok(Self { records, parser, table, ids, now, ignored, has_failed: false })
     }
 
     fn given_columns(&self) -> Vec<&str> {
@@ -307,7 +361,7 @@ impl RowBatchReader {
         .unwrap_or_default()
     }
 
-    fn read_batch(&mut self) -> Result<Vec<Vec<Value>>> {
+    fn read_batch(&mut self) -> Result<Option<RowBatch>> {
         let mut texts = Vec::new();
         let mut bytes = 0;
         while texts.len() < BATCH_ROWS && bytes < BATCH_BYTES {
@@ -323,51 +377,235 @@ impl RowBatchReader {
             bytes += record.text.len();
             texts.push(record);
         }
+        let (Some(first), Some(last)) = (texts.first(), texts.last()) else { return Ok(None) };
+        let range = RowRange { first: first.position, last: last.position };
         let fill = RowDefaults::new(&self.table, &self.ids, self.now)?;
         let rows = match &self.parser {
             RowParser::Csv(None) | RowParser::Json(None, _) => Vec::new(),
-            RowParser::Json(Some(keys), _) => keys.values(&self.table, &texts, &fill)?,
+            RowParser::Json(Some(keys), _) => keys.values(&self.table, &texts, &fill, &mut self.ignored)?,
             RowParser::Csv(Some(header)) => texts
                 .iter()
                 .map(|text| {
                     let values = parse_csv_record(text, false)
-                        .and_then(|record| header.values(&self.table, &record, &fill));
-                    values.map_err(|error| error.in_line(text.line))
+                        .and_then(|record| header.values(&self.table, &record, &fill, &mut self.ignored));
+                    values.map_err(|error| error.in_position(text.position))
                 })
                 .collect::<Result<_>>()?,
         };
-        Ok(rows)
+        Ok(Some(RowBatch { rows, range }))
     }
 }
 
 impl Iterator for RowBatchReader {
-    type Item = Result<Vec<Vec<Value>>>;
+    type Item = Result<RowBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.has_failed {
             return None;
         }
-        match self.read_batch() {
-            Ok(rows) if rows.is_empty() => None,
-            Ok(rows) => Some(Ok(rows)),
-            Err(error) => {
-                self.has_failed = true;
-                Some(Err(error))
-            }
-        }
+        let batch = self.read_batch();
+        self.has_failed = batch.is_err();
+        batch.transpose()
     }
 }
 
-/// Parses a text that has one record; the first of a file may begin with a byte order mark.
-fn parse_csv_record(record: &TextRecord, is_first: bool) -> Result<Vec<Option<String>>> {
+/// Parses a text that has one record, which names the columns if it is the header.
+fn parse_csv_record(record: &TextRecord, is_header: bool) -> Result<Vec<Option<String>>> {
     let not_utf8 = |_| Error::invalid_body("the body must be CSV in UTF-8");
     let text = std::str::from_utf8(&record.text).map_err(not_utf8)?;
-    let mut records = match is_first {
-        true => csv::RecordReader::new(text),
-        false => csv::RecordReader::at_line(text, record.line),
-    };
-    // Only a first record of nothing but a mark is blank here.
-    let none = || Error::invalid_body("the first line of the CSV must name the columns");
-    let record = records.next().ok_or_else(none)??;
+    let mut records = csv::RecordReader::at_line(text, record.position.line);
+    if is_header {
+        records = records.with_header();
+    }
+    // The splitter skips blank records.
+    let blank = || Error::internal("a blank record of the CSV was read as a row");
+    let record = records.next().ok_or_else(blank)??;
     Ok(record.fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Random, engine::body};
+
+    struct Zeros;
+
+    impl Random for Zeros {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(0);
+        }
+    }
+
+    fn table() -> Table {
+        serde_json::from_str(
+            r#"{"name":"notes","publicRead":false,"rules":[],"rowCount":null,"createdAt":"","columns":[
+                {"name":"id","type":"text","nullable":false,"system":true},
+                {"name":"created_at","type":"timestamp","nullable":false,"system":true},
+                {"name":"title","type":"text","nullable":true,"system":false},
+                {"name":"qty","type":"integer","nullable":true,"system":false}]}"#,
+        )
+        .unwrap()
+    }
+
+    /// Reads a file and returns its rows as text, a row a line, and the columns that were left out.
+    fn read(text: &str, format: FileFormat) -> Result<(String, Vec<String>)> {
+        let options = ImportOptions { format, ..ImportOptions::default() };
+        let ids = Arc::new(RowIdGenerator::new(Arc::new(Zeros)));
+        let source = Bytes::from(text.to_owned());
+        let mut reader = RowBatchReader::open(&table(), &source, &options, &ids, Micros::EPOCH)?;
+        let mut rows = Vec::new();
+        for batch in reader.by_ref() {
+            rows.extend(batch?.rows);
+        }
+        Ok((shown(&rows), reader.ignored.names()))
+    }
+
+    /// Reads the body of an insert.
+    fn read_body(text: &str) -> Result<String> {
+        let (table, ids) = (table(), RowIdGenerator::new(Arc::new(Zeros)));
+        let fill = RowDefaults::new(&table, &ids, Micros::EPOCH)?;
+        Ok(shown(&body::parse_insert_csv(&table, text.as_bytes(), None, 500, &fill)?.rows))
+    }
+
+    fn shown(rows: &[Vec<Value>]) -> String {
+        let field = |value: &Value| match value {
+            Value::Text(text) => text.clone(),
+            Value::Integer(number) => number.to_string(),
+            _ => String::new(),
+        };
+        rows.iter().map(|row| format!("{}={}\n", field(&row[2]), field(&row[3]))).collect()
+    }
+
+    /// Reads a CSV as a file and as the body of an insert, which must not differ.
+    fn read_csv(text: &str) -> std::result::Result<String, String> {
+        let outcome = |read: Result<String>| {
+            read.map_err(|error| format!("{error}: {}", error.details().unwrap_or_default()))
+        };
+        let file = outcome(read(text, FileFormat::Csv).map(|(rows, _)| rows));
+        assert_eq!(outcome(read_body(text)), file, "{text:?}");
+        file
+    }
+
+    #[test]
+    fn batches_know_where_their_rows_are() {
+        let ranges = |text: String, format| {
+            let options = ImportOptions { format, ..ImportOptions::default() };
+            let ids = Arc::new(RowIdGenerator::new(Arc::new(Zeros)));
+            let source = Bytes::from(text);
+            let reader = RowBatchReader::open(&table(), &source, &options, &ids, Micros::EPOCH).unwrap();
+            reader.map(|batch| batch.unwrap().range.to_string()).collect::<Vec<_>>()
+        };
+        let object = "{\"qty\":1}";
+        for (file, format, found) in [
+            (
+                format!("qty,title\n\n1,\"a\nb\"\n{}", "2,c\n".repeat(501)),
+                FileFormat::Csv,
+                &["It is among the lines 3 to 503.", "It is among the lines 504 to 505."] as &[&str],
+            ),
+            (
+                format!("{object}\r\n\r\n").repeat(501),
+                FileFormat::JsonLines,
+                &["It is among the lines 1 to 999.", "In line 1001."],
+            ),
+            (
+                format!("[{object}{}]", format!(",{object}").repeat(500)),
+                FileFormat::Json,
+                &["It is among the rows 1 to 500.", "In line 1, row 501."],
+            ),
+            ("qty\n".to_owned(), FileFormat::Csv, &[]),
+        ] {
+            assert_eq!(ranges(file, format), found, "{format:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_refused_is_named_by_its_position() {
+        for (file, format, details) in [
+            ("qty\n1\nx\n", FileFormat::Csv, "In line 3."),
+            ("{\"qty\":1}\r\n\r\n{\"qty\":\"x\"}\r\n", FileFormat::JsonLines, "In line 3."),
+            (
+                "{\"qty\":1}\n[]\n",
+                FileFormat::JsonLines,
+                "In line 2. invalid type: sequence, expected an object of column values",
+            ),
+            ("[{\"qty\":1}, {\"qty\":\"x\"}]", FileFormat::Json, "In line 1, row 2."),
+            ("[\n  {\"qty\":1},\n  {\"qty\":}\n]", FileFormat::Json, "In line 3, row 2. expected value"),
+            ("[\n\n  {\"price\":1}]", FileFormat::Json, "In line 3, row 1."),
+        ] {
+            let refused = read(file, format).unwrap_err();
+            assert_eq!(refused.details(), Some(details), "{file:?}: {refused}");
+        }
+    }
+
+    #[test]
+    fn columns_that_are_left_out_of_any_row_are_named() {
+        let time = "2020-01-01T00:00:00Z";
+        for (file, format, ignored) in [
+            ("title,qty\na,1\nb,2\n".to_owned(), FileFormat::Csv, &[] as &[&str]),
+            ("title,,qty,\na,,1,\nb,\"\",2,NULL\n".to_owned(), FileFormat::Csv, &[]),
+            ("title,qty,\na,1\nb,2,x\n".to_owned(), FileFormat::Csv, &["column 3"]),
+            (
+                format!("title,,created_at,qty,,\na,x,{time},1\nb,y,,2,,z\n"),
+                FileFormat::Csv,
+                &["column 2", "created_at", "column 6"],
+            ),
+            (
+                format!("created_at,title,created_at,qty\n,a,,1\n,b,{time},2\n"),
+                FileFormat::Csv,
+                &["created_at"],
+            ),
+            (
+                format!(
+                    "[{{\"title\":\"a\",\"qty\":1}},{{\"qty\":2,\"created_at\":\"{time}\",\"title\":\"b\"}}]"
+                ),
+                FileFormat::Json,
+                &["created_at"],
+            ),
+            (
+                format!(
+                    "{{\"title\":\"a\",\"qty\":1,\"created_at\":\"{time}\"}}\n{{\"qty\":2,\"title\":\"b\"}}\n"
+                ),
+                FileFormat::JsonLines,
+                &["created_at"],
+            ),
+        ] {
+            let (rows, found) = read(&file, format).unwrap();
+            assert_eq!(rows, "a=1\nb=2\n", "{file}");
+            assert_eq!(found, ignored, "{file}");
+        }
+        // The response to an insert cannot say so.
+        let refused = read_body("title,qty,\na,1\nb,2,x\n").unwrap_err();
+        assert_eq!(refused.to_string(), "column 3 of the CSV has a value and no name in the first line");
+        assert_eq!(refused.details(), Some("In line 3."));
+    }
+
+    #[test]
+    fn white_space_is_a_value_in_a_file_of_one_column_only() {
+        for file in [
+            " \ntitle,qty\na,1\n   \n\t\r\nb,2\n ",
+            "title,qty,\na,1\n \nb,2\n",
+            ",title,qty\n,a,1\n \n,b,2\n",
+        ] {
+            assert_eq!(read_csv(file).unwrap(), "a=1\nb=2\n", "{file:?}");
+        }
+        for file in ["title\n \n\nb\n", "title,\n \n\nb,\n"] {
+            assert_eq!(read_csv(file).unwrap(), " =\nb=\n", "{file:?}");
+        }
+        let refusal = "a row of the CSV has 1 fields instead of 2: In line 2.";
+        assert_eq!(read_csv("title,qty\n\" \"\n").unwrap_err(), refusal);
+    }
+
+    #[test]
+    fn separators_behind_the_last_named_column_may_be_missing() {
+        for file in ["title,qty,\na,1\nb,2,\n", "title,qty,,\na,1,,\nb,2,,,,\n", "title,qty\na,1,\nb,2\n"] {
+            assert_eq!(read_csv(file).unwrap(), "a=1\nb=2\n", "{file:?}");
+        }
+        for (file, refusal) in [
+            ("title,qty,\na,1\nb\n", "a row of the CSV has 1 fields instead of 2: In line 3."),
+            ("title,,qty,\na,,1\nb,\n", "a row of the CSV has 2 fields instead of 3: In line 3."),
+            ("title,qty,\na,1,,x\n", "a row of the CSV has 4 fields instead of 3: In line 2."),
+        ] {
+            assert_eq!(read_csv(file).unwrap_err(), refusal, "{file:?}");
+        }
+    }
 }

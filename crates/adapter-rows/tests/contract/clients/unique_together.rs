@@ -51,7 +51,7 @@ async fn columns_are_unique_together(world: World) {
     let refused = done.unwrap_err();
     assert_eq!(
         (refused.code(), refused.details()),
-        ("value_exists", Some("It is among the rows 0 to 1. No row was inserted."))
+        ("value_exists", Some("It is among the lines 2 to 3. No row was inserted."))
     );
     assert_eq!(world.ids("order=id").await, "123456");
     // The index serves filters and orders as any other.

@@ -139,7 +139,7 @@ async fn an_import_whose_rows_exist_after_a_deadlock_is_refused() {
     let refused = done.unwrap_err();
     assert_eq!(
         (refused.code(), refused.details()),
-        ("row_exists", Some("It is among the rows 0 to 499. No row was inserted."))
+        ("row_exists", Some("It is among the lines 2 to 501. No row was inserted."))
     );
     assert_eq!(left(&world).await, (r#"[{"v":null,"count":2}]"#.to_owned(), 0));
 }

@@ -55,9 +55,11 @@ pub(crate) struct Imported {
     rows: u64,
     /// Number of rows added: all of them, or 0 if they were only checked.
     imported: u64,
-    /// Number of blank lines that were skipped: empty ones, and in a CSV those of separators only.
+    /// Number of blank lines that were skipped: those of white space only, and in a CSV those of separators only. White
+    /// space in a CSV of one column is a value.
     skipped_lines: u64,
-    /// Columns of the file that were left out: `created_at`, which the server sets.
+    /// Columns of the file that were left out: `created_at`, which the server sets, and columns of a CSV that have values
+    /// and no name, by their number: `column 3`.
     ignored_columns: Vec<String>,
 }
 
@@ -65,9 +67,9 @@ pub(crate) struct Imported {
 ///
 /// Accepts CSV with the column names in the first line, a JSON array, or one JSON object per line
 /// (`application/x-ndjson`); up to 250,000 rows and 256 MiB. All rows are checked before the first is written. Either
-/// all are added or none, and the error names the line of the first row that is not valid. Blank lines are skipped, and so
-/// are columns of a CSV that have neither name nor values; `created_at` is left out. With `Accept: application/x-ndjson`, the
-/// response is a sequence of lines: `{"checked": n}` and `{"written": n}` for progress, then the result or an error.
+/// all are added or none, and the error names the line of the first row that is not valid. Blank lines are skipped;
+/// `created_at` and columns of a CSV without a name are left out. With `Accept: application/x-ndjson`, the response is a
+/// sequence of lines: `{"checked": n}` and `{"written": n}` for progress, then the result or an error.
 #[utoipa::path(
     post, path = "/v1/backend/projects/{projectId}/tables/{table}/import", tag = "backend-console",
     params(
@@ -170,7 +172,7 @@ impl Import {
             rows: report.rows,
             imported: if check { 0 } else { report.rows },
             skipped_lines: report.skipped_lines,
-            ignored_columns: report.ignored_created_at.then(|| "created_at".to_owned()).into_iter().collect(),
+            ignored_columns: report.ignored_columns,
         })
     }
 }
