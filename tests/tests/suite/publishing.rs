@@ -149,6 +149,16 @@ impl Fixture {
         client.post(&path, &json!({"expectCurrentVersionId": expected})).await
     }
 
+    /// Creates a connection and returns its id.
+    async fn connect(&self) -> Result<String> {
+        let connection = json!({
+            "displayName": "Orders", "baseUrl": "https://api.example.com", "auth": {"type": "bearer"}, "methods": ["GET"],
+            "pathPrefix": "/", "testPath": "/", "secret": "a-secret-of-a-test",
+        });
+        let path = format!("/v1/workspaces/{}/connectors/http", self.workspace);
+        self.owner.post(&path, &connection).await?.string_at("/id")
+    }
+
     async fn current(&self) -> Result<String> {
         self.owner.get(&format!("/v1/apps/{}", self.app)).await?.string_at("/currentVersionId")
     }
@@ -225,6 +235,101 @@ tests::on_both! {
             let called = agent.client.call_tool("rollback_version", &arguments).await?;
             assert!(text(&called).contains("approval_needs_console"), "{called}");
         }
+        Ok(())
+    }
+
+    async fn a_replay_of_a_version_outside_the_safe_band_needs_a_builder_in_the_console(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let publishers = fixture.publishers().await?;
+        let automation = fixture.owner.create_automation(&fixture.workspace, &fixture.app, "manual", 0).await?;
+        // A run answers no visitors.
+        for gain in fixture.gains().into_iter().filter(|it| it.name != "visitors") {
+            let failing = gain.source.replace("async scheduled() {", "async scheduled() { throw new Error('as requested');");
+            fixture.publish(&fixture.owner, &gain.permissions, &failing).await?.ok()?;
+            let run = fixture.owner.start_run(&automation, json!({})).await?;
+            assert_eq!(fixture.owner.wait_for_run(&run).await?["status"], "failed", "{}", gain.name);
+            let path = format!("/v1/runs/{run}/replay");
+            let original = json!({"version": "original", "input": {}});
+            // As long as the version is current, its permissions are the app's.
+            for publisher in &publishers {
+                publisher.client.post(&path, &original).await?.ok().with_context(|| format!("{}: {}", publisher.name, gain.name))?;
+            }
+            fixture.reset().await?;
+            for publisher in &publishers {
+                let reply = publisher.client.post(&path, &original).await?;
+                if publisher.name == "member" && reply.status == 409 {
+                    reply.assert_error(409, "version_unusable");
+                } else {
+                    assert_band(&reply, publisher, gain.name);
+                }
+                if publisher.is_confined {
+                    assert!(text(&reply).contains("Replay with the current version"), "{reply}");
+                }
+                let current = publisher.client.post(&path, &json!({"version": "current"})).await?.ok()?;
+                assert_eq!(current["version"]["id"], json!(fixture.base), "{}: {current}", publisher.name);
+            }
+        }
+        Ok(())
+    }
+
+    async fn a_connection_that_was_taken_away_does_not_come_back_with_a_replay(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let Fixture { owner, workspace, app, base, .. } = &fixture;
+        let connection = fixture.connect().await?;
+        let mut connected = manifest(&json!({"connectors": [{"name": "orders", "connectionId": connection}]}));
+        connected["triggers"] = json!([{"type": "manual"}, {"type": "webhook"}]);
+        let failing = "export default { async scheduled() { throw new Error('as requested') } }";
+        let version = json!({"files": {"main.js": failing}, "manifest": connected});
+        let with = owner.post(&format!("/v1/apps/{app}/versions"), &version).await?.string_at("/id")?;
+        let automation = owner.create_automation(workspace, app, "webhook", 0).await?;
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
+        let run = webhook.send(&json!({"order": 1})).await?.string_at("/runId")?;
+        assert_eq!(owner.wait_for_run(&run).await?["status"], "failed");
+        let letters = owner.get(&format!("/v1/workspaces/{workspace}/dead-letters?state=open")).await?;
+        let letter = letters.string_at("/items/0/id")?;
+        fixture.reset().await?;
+
+        let of_run = format!("/v1/runs/{run}/replay");
+        let of_letter = format!("/v1/dead-letters/{letter}/replay");
+        let publishers = fixture.publishers().await?;
+        for publisher in publishers.iter().filter(|it| it.name != "owner") {
+            let in_console = ["builder", "member"].contains(&publisher.name);
+            let code = if in_console { "admin_approval_required" } else { "approval_needs_console" };
+            fixture.roll_back(&publisher.client, &with, base).await?.assert_error(403, code);
+            for (path, body) in [
+                (&of_run, json!({"version": "original"})),
+                (&of_run, json!({"version": "original", "input": {"order": 2}})),
+                (&of_letter, json!({"version": "original"})),
+                (&of_letter, json!({"version": "original", "payload": {"order": 2}})),
+            ] {
+                let refused = publisher.client.post(path, &body).await?;
+                refused.assert_error(403, code);
+                let hint = refused.json::<Value>()?["error"]["hint"].clone();
+                assert!(hint.as_str().is_some_and(|hint| hint.contains("current version") && hint.contains("admin")), "{refused}");
+            }
+            if !in_console {
+                let arguments = json!({"deadLetterId": letter, "version": "original", "payload": {"order": 2}});
+                let called = publisher.client.call_tool("replay_dead_letter", &arguments).await?;
+                assert!(text(&called).contains(code), "{}: {called}", publisher.name);
+            }
+        }
+        let runs = owner.get(&format!("/v1/workspaces/{workspace}/runs?appId={app}")).await?.ok()?;
+        assert_eq!(runs["items"].as_array().map(Vec::len), Some(1), "nothing was started: {runs}");
+        let open = owner.get(&format!("/v1/dead-letters/{letter}")).await?.ok()?;
+        assert_eq!(open["state"], "open", "{open}");
+
+        // An admin in the console may give the connection back, so they may replay with it, too.
+        let replayed = owner.post(&of_run, &json!({"version": "original"})).await?.ok()?;
+        assert_eq!((&replayed["version"]["id"], &replayed["deadLetterId"]), (&json!(with), &json!(letter)), "{replayed}");
+        let again = replayed["runId"].as_str().context("no run")?;
+        assert_eq!(owner.wait_for_run(again).await?["status"], "failed");
+        // Many at once run with the current version.
+        let letters = owner.get(&format!("/v1/workspaces/{workspace}/dead-letters?state=open")).await?;
+        let bulk = json!({"action": "replay", "ids": [letters.string_at("/items/0/id")?]});
+        let token = publishers.iter().find(|it| it.name == "token").context("no token")?;
+        let settled = token.client.post(&format!("/v1/workspaces/{workspace}/dead-letters/bulk"), &bulk).await?;
+        let ran = owner.wait_for_success(&settled.string_at("/results/0/runId")?).await?;
+        assert_eq!(ran["version"]["id"], json!(base), "{ran}");
         Ok(())
     }
 
@@ -369,11 +474,7 @@ tests::on_both! {
     async fn a_permission_that_was_taken_away_does_not_come_back_with_a_waiting_version(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let Fixture { owner, workspace, .. } = &fixture;
-        let connection = json!({
-            "displayName": "Orders", "baseUrl": "https://api.example.com", "auth": {"type": "bearer"}, "methods": ["GET"],
-            "pathPrefix": "/", "testPath": "/", "secret": "a-secret-of-a-test",
-        });
-        let connection = owner.post(&format!("/v1/workspaces/{workspace}/connectors/http"), &connection).await?.string_at("/id")?;
+        let connection = fixture.connect().await?;
         let connected = json!({"connectors": [{"name": "orders", "connectionId": connection}]});
         let publishers = fixture.publishers().await?;
         for publisher in publishers.iter().filter(|it| ["token", "builder", "owner"].contains(&it.name)) {
