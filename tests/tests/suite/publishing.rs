@@ -421,6 +421,33 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_plan_says_that_visitors_see_what_the_app_gains(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let publishers = fixture.publishers().await?;
+        let agent = publishers.iter().find(|it| it.name == "agent").context("no agent")?;
+        let apps = format!("/v1/workspaces/{}/apps", fixture.workspace);
+        for (source, is_told) in [(SERVING, true), (SCHEDULED, false)] {
+            // An app without permissions may answer visitors.
+            let body = json!({"name": "A board", "files": {"main.js": source}, "manifest": manifest(&json!({}))});
+            let app = agent.client.post(&apps, &body).await?.string_at("/id")?;
+            let instruction = json!({"instruction": "Let it read the table orders."});
+            let plan = agent.client.post(&format!("/v1/apps/{app}/changes"), &instruction).await?.ok()?;
+            assert_eq!(plan["notes"], json!([]), "{plan}");
+            let change = plan["changeId"].as_str().context("no change")?;
+            let read = fixture.owner.get(&format!("/v1/changes/{change}")).await?.ok()?;
+            let reasons = read["plan"]["needsConsole"].as_array().context("no reasons")?;
+            let says_so = |reason: &Value| reason.as_str().is_some_and(|it| it.contains("answers visitors"));
+            assert_eq!((reasons.len(), reasons.iter().any(says_so)), (1 + usize::from(is_told), is_told), "{read}");
+            let approval = json!({"manifest": plan["manifest"]});
+            let path = format!("/v1/changes/{change}/approve");
+            let refused = agent.client.post(&path, &approval).await?;
+            refused.assert_error(403, "approval_needs_console");
+            assert_eq!(text(&refused).contains("answers visitors"), is_told, "{refused}");
+            fixture.owner.post(&path, &approval).await?.ok()?;
+        }
+        Ok(())
+    }
+
     async fn who_loses_their_right_while_code_is_checked_publishes_nothing(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let Fixture { owner, workspace, app, .. } = &fixture;
