@@ -51,7 +51,8 @@ pub enum PublishRule {
     /// The caller publishes what they wrote: a token without the scope `admin`, an agent and a person below builder stay
     /// inside.
     Direct,
-    /// The caller approves what was planned: a token stays inside.
+    /// The caller approves what they planned: a token stays inside. A session of any role does not (specification part B,
+    /// "States and transitions").
     Planned,
     /// The caller turns on what was reviewed.
     Reviewed,

@@ -44,6 +44,24 @@ fn manifest(permissions: &Value) -> Value {
     })
 }
 
+/// A workflow of n8n that calls a host.
+fn workflow() -> Value {
+    let node = |id: &str, name: &str, kind: &str, version: Value, parameters: Value| {
+        json!({
+            "id": id, "name": name, "type": format!("n8n-nodes-base.{kind}"), "typeVersion": version,
+            "position": [0, 0], "parameters": parameters,
+        })
+    };
+    json!({
+        "name": "Calls",
+        "nodes": [
+            node("1", "Start", "manualTrigger", json!(1), json!({})),
+            node("2", "Call", "httpRequest", json!(4.2), json!({"url": "https://one.example.com/"})),
+        ],
+        "connections": {"Start": {"main": [[{"node": "Call", "type": "main", "index": 0}]]}},
+    })
+}
+
 /// One way in which a version exceeds the base.
 struct Gain {
     name: &'static str,
@@ -369,13 +387,7 @@ tests::on_both! {
 
     async fn an_import_is_no_way_around(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let source = json!({
-            "name": "Calls", "nodes": [
-                {"id": "1", "name": "Start", "type": "n8n-nodes-base.manualTrigger", "typeVersion": 1, "position": [0, 0], "parameters": {}},
-                {"id": "2", "name": "Call", "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "position": [0, 0], "parameters": {"url": "https://one.example.com/"}},
-            ],
-            "connections": {"Start": {"main": [[{"node": "Call", "type": "main", "index": 0}]]}},
-        });
+        let source = workflow();
         let imports = format!("/v1/workspaces/{}/imports", fixture.workspace);
         for publisher in fixture.publishers().await? {
             let body = json!({"source": source.to_string(), "name": "A workflow"});
@@ -445,6 +457,39 @@ tests::on_both! {
             assert_eq!(text(&refused).contains("answers visitors"), is_told, "{refused}");
             fixture.owner.post(&path, &approval).await?.ok()?;
         }
+        Ok(())
+    }
+
+    /// A plan is its owner's to approve in the console, whatever their role; a token of theirs stays inside.
+    async fn a_member_approves_in_the_console_what_they_planned(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let Fixture { owner, workspace, project, .. } = &fixture;
+        let member = owner.add_member(workspace, "member").await?;
+        let token = member.with_bearer(&member.create_token(workspace, &["read", "write"]).await?);
+        let body = json!({"source": workflow().to_string(), "name": "A workflow"});
+        let app = member.post(&format!("/v1/workspaces/{workspace}/imports"), &body).await?.string_at("/appId")?;
+        let versions = format!("/v1/apps/{app}/versions");
+        let bare = json!({"files": {"main.js": SERVING}, "manifest": manifest(&json!({}))});
+        member.post(&versions, &bare).await?.ok()?;
+        let rows = json!({"data": [{"name": "orders", "projectId": project, "access": "read", "tables": ["orders"]}]});
+        let with_rows = json!({"files": {"main.js": SERVING}, "manifest": manifest(&rows)});
+        let refused = member.post(&versions, &with_rows).await?;
+        refused.assert_error(403, "approval_needs_console");
+        assert!(text(&refused).contains("approve the plan in the console"), "{refused}");
+
+        let instruction = json!({"instruction": "Let it read the table orders."});
+        let plan = member.post(&format!("/v1/apps/{app}/changes"), &instruction).await?.ok()?;
+        let change = plan["changeId"].as_str().context("no change")?;
+        let read = member.get(&format!("/v1/changes/{change}")).await?.ok()?;
+        assert!(read["plan"]["needsConsole"].to_string().contains("answers visitors"), "{read}");
+        let (path, approval) = (format!("/v1/changes/{change}/approve"), json!({"manifest": plan["manifest"]}));
+        token.post(&path, &approval).await?.assert_error(403, "approval_needs_console");
+        let live = member.post(&path, &approval).await?.ok()?;
+        assert_eq!(live["state"], "live", "{live}");
+        // What they may not use themselves, they cannot plan.
+        let instruction = json!({"instruction": "Let it write to the table orders."});
+        let plan = member.post(&format!("/v1/apps/{app}/changes"), &instruction).await?.ok()?;
+        assert_eq!((&plan["diff"]["gains"], plan["notes"].as_array().map(Vec::len)), (&json!([]), Some(1)), "{plan}");
         Ok(())
     }
 
