@@ -4,6 +4,7 @@ mod code;
 mod compare;
 mod connectors;
 mod consequences;
+mod earlier;
 mod gates;
 mod manifest;
 mod projects;

@@ -26,7 +26,8 @@ pub enum OutsideBand {
     Sharing,
     /// The trust band is worse.
     Trust,
-    /// The app begins to answer requests of visitors, and may use rows, secrets, connections or models.
+    /// Visitors may see what they could not see before: the app answers their requests, and may use rows, secrets, connections
+    /// or models that it did not use, or it begins to answer.
     Visitors,
 }
 
@@ -50,7 +51,8 @@ pub enum PublishRule {
     /// The caller publishes what they wrote: a token without the scope `admin`, an agent and a person below builder stay
     /// inside.
     Direct,
-    /// The caller approves what was planned: a token stays inside.
+    /// The caller approves what they planned: a token stays inside. A session of any role does not (specification part B,
+    /// "States and transitions").
     Planned,
     /// The caller turns on what was reviewed.
     Reviewed,
@@ -59,16 +61,23 @@ pub enum PublishRule {
 /// Returns why a version is outside the safe band; nothing if it is inside.
 #[must_use]
 pub fn reasons_outside(before: Reach<'_>, after: Reach<'_>) -> Vec<OutsideBand> {
-    let differences = diff_manifests(before.manifest, after.manifest).into_iter();
-    let gains = differences.filter(|it| it.widens_access && it.subject.is_permission());
+    let is_budget_alone = only_budget_changes(before.manifest, after.manifest);
+    let mut gains = diff_manifests(before.manifest, after.manifest);
+    gains.retain(|it| it.widens_access && it.subject.is_permission());
+    gains.retain(|it| !(it.subject == Subject::Ai && is_budget_alone));
     let budget =
         |manifest: &Manifest| manifest.permissions.ai.as_ref().map_or(0.0, |ai| ai.monthly_budget_usd);
     let rises = budget(after.manifest) > budget(before.manifest);
+    let shows_more = if before.has_fetch {
+        gains.iter().any(|it| is_something_to_show(it.subject))
+    } else {
+        has_something_to_show(after.manifest)
+    };
     let mut reasons: Vec<OutsideBand> = gains
-        .filter_map(|it| match it.subject {
-            Subject::Connector => Some(OutsideBand::Connector(it.name)),
-            Subject::Ai if only_budget_changes(before.manifest, after.manifest) => None,
-            _ => Some(OutsideBand::Permission(it)),
+        .into_iter()
+        .map(|it| match it.subject {
+            Subject::Connector => OutsideBand::Connector(it.name),
+            _ => OutsideBand::Permission(it),
         })
         .collect();
     reasons.extend(rises.then_some(OutsideBand::Budget));
@@ -76,8 +85,7 @@ pub fn reasons_outside(before: Reach<'_>, after: Reach<'_>) -> Vec<OutsideBand> 
     let band = |score| TrustBand::from_score(score) as u8;
     // The bands are declared from the best to the worst.
     reasons.extend((band(after.trust_score) > band(before.trust_score)).then_some(OutsideBand::Trust));
-    let serves_anew = after.has_fetch && !before.has_fetch && has_something_to_show(after.manifest);
-    reasons.extend(serves_anew.then_some(OutsideBand::Visitors));
+    reasons.extend((after.has_fetch && shows_more).then_some(OutsideBand::Visitors));
     reasons
 }
 
@@ -139,6 +147,12 @@ fn only_budget_changes(before: &Manifest, after: &Manifest) -> bool {
     }
 }
 
+/// Returns `true` for permissions with which code can tell a visitor more than it has itself. What hosts tell, a visitor could
+/// ask for.
+fn is_something_to_show(subject: Subject) -> bool {
+    matches!(subject, Subject::Data | Subject::Secret | Subject::Connector | Subject::Ai)
+}
+
 /// Returns `true` if code with this manifest can tell a visitor more than it has itself.
 fn has_something_to_show(manifest: &Manifest) -> bool {
     let it = &manifest.permissions;
@@ -154,7 +168,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        manifest::{DataAccess, DataPermission, EgressPermission},
+        manifest::{AiPermission, AiProfile, DataAccess, DataPermission, EgressPermission},
         testing::manifest,
     };
 
@@ -186,6 +200,42 @@ mod tests {
         let mut hosts = manifest();
         hosts.permissions.egress.push(EgressPermission { host: "a.example".to_owned(), methods: None });
         assert_eq!(reasons_outside(reach(&hosts), serving(&hosts)), []);
+    }
+
+    #[test]
+    fn what_an_app_that_answers_visitors_gains_is_theirs_too() {
+        let serving = |manifest| Reach { has_fetch: true, ..reach(manifest) };
+        let (bare, rows) = (manifest(), with_rows());
+        let of = |before, after| {
+            let reasons = reasons_outside(before, after);
+            (reasons.len(), reasons.contains(&OutsideBand::Visitors))
+        };
+        assert_eq!(of(serving(&bare), serving(&rows)), (2, true));
+        // Rows of another project, for an app that shows some already.
+        let mut more = rows.clone();
+        more.permissions.data[0].project_id = id(6);
+        assert_eq!(of(serving(&rows), serving(&more)), (2, true));
+        let mut fewer = rows.clone();
+        fewer.permissions.data[0].tables = Some(vec!["orders".to_owned()]);
+        assert_eq!(of(serving(&rows), serving(&fewer)), (0, false));
+        // Nobody asks an app without a handler.
+        assert_eq!(of(reach(&bare), reach(&rows)), (1, false));
+        assert_eq!(of(serving(&bare), reach(&rows)), (1, false));
+        // Hosts, sharing and budgets show nothing.
+        let mut other = rows.clone();
+        other.permissions.egress.push(EgressPermission { host: "a.example".to_owned(), methods: None });
+        let ai = |budget| AiPermission {
+            profile: AiProfile::Standard,
+            models: Vec::new(),
+            monthly_budget_usd: budget,
+        };
+        other.permissions.ai = Some(ai(9.0));
+        let mut known = rows.clone();
+        known.permissions.ai = Some(ai(5.0));
+        let shared = Reach { sharing: Sharing::Team, ..serving(&other) };
+        assert_eq!(of(serving(&known), shared), (3, false));
+        // Models do.
+        assert_eq!(of(serving(&rows), serving(&known)), (3, true));
     }
 
     #[test]

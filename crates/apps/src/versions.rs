@@ -4,6 +4,7 @@ mod baseline;
 mod check_files;
 mod create;
 mod diff_files;
+mod earlier;
 mod make_current;
 mod roll_back;
 
@@ -21,6 +22,7 @@ pub use baseline::{Baseline, Publishing};
 pub use check_files::{ENTRY_FILE, TYPESCRIPT_ENTRY_FILE, check_files};
 pub use create::{CreateVersion, create_version};
 pub use diff_files::{FileDifference, MAX_DIFF_BYTES, diff_files};
+pub use earlier::{EarlierVersion, check_earlier_version};
 pub use roll_back::{RollBack, roll_back};
 
 /// The origin of a version.

@@ -67,6 +67,9 @@ pub enum RunsError {
     /// The files of the version that failed are deleted.
     #[error("the files of the original version are deleted")]
     VersionUnusable,
+    /// The version that failed is another one than was checked for the caller.
+    #[error("the original version was not checked for the caller")]
+    VersionNotPermitted,
     /// The automation does not exist, belongs to another app, or is not published as a tool.
     #[error("there is no such tool")]
     AgentToolNotFound,

@@ -184,7 +184,7 @@ pub(crate) fn run_dead_letter(number: u128) -> StoredDeadLetter {
 
 /// A replay of the current version with the original input.
 pub(crate) fn replay_request() -> ReplayRequest {
-    ReplayRequest { input: None, version: WhichVersion::Current, runs_per_month: None }
+    ReplayRequest { input: None, version: WhichVersion::Current, permitted: None, runs_per_month: None }
 }
 
 /// Any JSON.

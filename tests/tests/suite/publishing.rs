@@ -44,6 +44,24 @@ fn manifest(permissions: &Value) -> Value {
     })
 }
 
+/// A workflow of n8n that calls a host.
+fn workflow() -> Value {
+    let node = |id: &str, name: &str, kind: &str, version: Value, parameters: Value| {
+        json!({
+            "id": id, "name": name, "type": format!("n8n-nodes-base.{kind}"), "typeVersion": version,
+            "position": [0, 0], "parameters": parameters,
+        })
+    };
+    json!({
+        "name": "Calls",
+        "nodes": [
+            node("1", "Start", "manualTrigger", json!(1), json!({})),
+            node("2", "Call", "httpRequest", json!(4.2), json!({"url": "https://one.example.com/"})),
+        ],
+        "connections": {"Start": {"main": [[{"node": "Call", "type": "main", "index": 0}]]}},
+    })
+}
+
 /// One way in which a version exceeds the base.
 struct Gain {
     name: &'static str,
@@ -149,6 +167,16 @@ impl Fixture {
         client.post(&path, &json!({"expectCurrentVersionId": expected})).await
     }
 
+    /// Creates a connection and returns its id.
+    async fn connect(&self) -> Result<String> {
+        let connection = json!({
+            "displayName": "Orders", "baseUrl": "https://api.example.com", "auth": {"type": "bearer"}, "methods": ["GET"],
+            "pathPrefix": "/", "testPath": "/", "secret": "a-secret-of-a-test",
+        });
+        let path = format!("/v1/workspaces/{}/connectors/http", self.workspace);
+        self.owner.post(&path, &connection).await?.string_at("/id")
+    }
+
     async fn current(&self) -> Result<String> {
         self.owner.get(&format!("/v1/apps/{}", self.app)).await?.string_at("/currentVersionId")
     }
@@ -228,6 +256,101 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_replay_of_a_version_outside_the_safe_band_needs_a_builder_in_the_console(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let publishers = fixture.publishers().await?;
+        let automation = fixture.owner.create_automation(&fixture.workspace, &fixture.app, "manual", 0).await?;
+        // A run answers no visitors.
+        for gain in fixture.gains().into_iter().filter(|it| it.name != "visitors") {
+            let failing = gain.source.replace("async scheduled() {", "async scheduled() { throw new Error('as requested');");
+            fixture.publish(&fixture.owner, &gain.permissions, &failing).await?.ok()?;
+            let run = fixture.owner.start_run(&automation, json!({})).await?;
+            assert_eq!(fixture.owner.wait_for_run(&run).await?["status"], "failed", "{}", gain.name);
+            let path = format!("/v1/runs/{run}/replay");
+            let original = json!({"version": "original", "input": {}});
+            // As long as the version is current, its permissions are the app's.
+            for publisher in &publishers {
+                publisher.client.post(&path, &original).await?.ok().with_context(|| format!("{}: {}", publisher.name, gain.name))?;
+            }
+            fixture.reset().await?;
+            for publisher in &publishers {
+                let reply = publisher.client.post(&path, &original).await?;
+                if publisher.name == "member" && reply.status == 409 {
+                    reply.assert_error(409, "version_unusable");
+                } else {
+                    assert_band(&reply, publisher, gain.name);
+                }
+                if publisher.is_confined {
+                    assert!(text(&reply).contains("Replay with the current version"), "{reply}");
+                }
+                let current = publisher.client.post(&path, &json!({"version": "current"})).await?.ok()?;
+                assert_eq!(current["version"]["id"], json!(fixture.base), "{}: {current}", publisher.name);
+            }
+        }
+        Ok(())
+    }
+
+    async fn a_connection_that_was_taken_away_does_not_come_back_with_a_replay(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let Fixture { owner, workspace, app, base, .. } = &fixture;
+        let connection = fixture.connect().await?;
+        let mut connected = manifest(&json!({"connectors": [{"name": "orders", "connectionId": connection}]}));
+        connected["triggers"] = json!([{"type": "manual"}, {"type": "webhook"}]);
+        let failing = "export default { async scheduled() { throw new Error('as requested') } }";
+        let version = json!({"files": {"main.js": failing}, "manifest": connected});
+        let with = owner.post(&format!("/v1/apps/{app}/versions"), &version).await?.string_at("/id")?;
+        let automation = owner.create_automation(workspace, app, "webhook", 0).await?;
+        let webhook = owner.configure_webhook(&automation, "signed").await?;
+        let run = webhook.send(&json!({"order": 1})).await?.string_at("/runId")?;
+        assert_eq!(owner.wait_for_run(&run).await?["status"], "failed");
+        let letters = owner.get(&format!("/v1/workspaces/{workspace}/dead-letters?state=open")).await?;
+        let letter = letters.string_at("/items/0/id")?;
+        fixture.reset().await?;
+
+        let of_run = format!("/v1/runs/{run}/replay");
+        let of_letter = format!("/v1/dead-letters/{letter}/replay");
+        let publishers = fixture.publishers().await?;
+        for publisher in publishers.iter().filter(|it| it.name != "owner") {
+            let in_console = ["builder", "member"].contains(&publisher.name);
+            let code = if in_console { "admin_approval_required" } else { "approval_needs_console" };
+            fixture.roll_back(&publisher.client, &with, base).await?.assert_error(403, code);
+            for (path, body) in [
+                (&of_run, json!({"version": "original"})),
+                (&of_run, json!({"version": "original", "input": {"order": 2}})),
+                (&of_letter, json!({"version": "original"})),
+                (&of_letter, json!({"version": "original", "payload": {"order": 2}})),
+            ] {
+                let refused = publisher.client.post(path, &body).await?;
+                refused.assert_error(403, code);
+                let hint = refused.json::<Value>()?["error"]["hint"].clone();
+                assert!(hint.as_str().is_some_and(|hint| hint.contains("current version") && hint.contains("admin")), "{refused}");
+            }
+            if !in_console {
+                let arguments = json!({"deadLetterId": letter, "version": "original", "payload": {"order": 2}});
+                let called = publisher.client.call_tool("replay_dead_letter", &arguments).await?;
+                assert!(text(&called).contains(code), "{}: {called}", publisher.name);
+            }
+        }
+        let runs = owner.get(&format!("/v1/workspaces/{workspace}/runs?appId={app}")).await?.ok()?;
+        assert_eq!(runs["items"].as_array().map(Vec::len), Some(1), "nothing was started: {runs}");
+        let open = owner.get(&format!("/v1/dead-letters/{letter}")).await?.ok()?;
+        assert_eq!(open["state"], "open", "{open}");
+
+        // An admin in the console may give the connection back, so they may replay with it, too.
+        let replayed = owner.post(&of_run, &json!({"version": "original"})).await?.ok()?;
+        assert_eq!((&replayed["version"]["id"], &replayed["deadLetterId"]), (&json!(with), &json!(letter)), "{replayed}");
+        let again = replayed["runId"].as_str().context("no run")?;
+        assert_eq!(owner.wait_for_run(again).await?["status"], "failed");
+        // Many at once run with the current version.
+        let letters = owner.get(&format!("/v1/workspaces/{workspace}/dead-letters?state=open")).await?;
+        let bulk = json!({"action": "replay", "ids": [letters.string_at("/items/0/id")?]});
+        let token = publishers.iter().find(|it| it.name == "token").context("no token")?;
+        let settled = token.client.post(&format!("/v1/workspaces/{workspace}/dead-letters/bulk"), &bulk).await?;
+        let ran = owner.wait_for_success(&settled.string_at("/results/0/runId")?).await?;
+        assert_eq!(ran["version"]["id"], json!(base), "{ran}");
+        Ok(())
+    }
+
     async fn a_new_app_outside_the_safe_band_needs_a_builder_in_the_console(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let apps = format!("/v1/workspaces/{}/apps", fixture.workspace);
@@ -264,13 +387,7 @@ tests::on_both! {
 
     async fn an_import_is_no_way_around(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
-        let source = json!({
-            "name": "Calls", "nodes": [
-                {"id": "1", "name": "Start", "type": "n8n-nodes-base.manualTrigger", "typeVersion": 1, "position": [0, 0], "parameters": {}},
-                {"id": "2", "name": "Call", "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "position": [0, 0], "parameters": {"url": "https://one.example.com/"}},
-            ],
-            "connections": {"Start": {"main": [[{"node": "Call", "type": "main", "index": 0}]]}},
-        });
+        let source = workflow();
         let imports = format!("/v1/workspaces/{}/imports", fixture.workspace);
         for publisher in fixture.publishers().await? {
             let body = json!({"source": source.to_string(), "name": "A workflow"});
@@ -313,6 +430,66 @@ tests::on_both! {
                 if is_gain { assert_band(&reply, &publisher, source) } else { assert_eq!(reply.status, 200, "{}: {reply}", publisher.name) }
             }
         }
+        Ok(())
+    }
+
+    async fn a_plan_says_that_visitors_see_what_the_app_gains(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let publishers = fixture.publishers().await?;
+        let agent = publishers.iter().find(|it| it.name == "agent").context("no agent")?;
+        let apps = format!("/v1/workspaces/{}/apps", fixture.workspace);
+        for (source, is_told) in [(SERVING, true), (SCHEDULED, false)] {
+            // An app without permissions may answer visitors.
+            let body = json!({"name": "A board", "files": {"main.js": source}, "manifest": manifest(&json!({}))});
+            let app = agent.client.post(&apps, &body).await?.string_at("/id")?;
+            let instruction = json!({"instruction": "Let it read the table orders."});
+            let plan = agent.client.post(&format!("/v1/apps/{app}/changes"), &instruction).await?.ok()?;
+            assert_eq!(plan["notes"], json!([]), "{plan}");
+            let change = plan["changeId"].as_str().context("no change")?;
+            let read = fixture.owner.get(&format!("/v1/changes/{change}")).await?.ok()?;
+            let reasons = read["plan"]["needsConsole"].as_array().context("no reasons")?;
+            let says_so = |reason: &Value| reason.as_str().is_some_and(|it| it.contains("answers visitors"));
+            assert_eq!((reasons.len(), reasons.iter().any(says_so)), (1 + usize::from(is_told), is_told), "{read}");
+            let approval = json!({"manifest": plan["manifest"]});
+            let path = format!("/v1/changes/{change}/approve");
+            let refused = agent.client.post(&path, &approval).await?;
+            refused.assert_error(403, "approval_needs_console");
+            assert_eq!(text(&refused).contains("answers visitors"), is_told, "{refused}");
+            fixture.owner.post(&path, &approval).await?.ok()?;
+        }
+        Ok(())
+    }
+
+    /// A plan is its owner's to approve in the console, whatever their role; a token of theirs stays inside.
+    async fn a_member_approves_in_the_console_what_they_planned(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        let Fixture { owner, workspace, project, .. } = &fixture;
+        let member = owner.add_member(workspace, "member").await?;
+        let token = member.with_bearer(&member.create_token(workspace, &["read", "write"]).await?);
+        let body = json!({"source": workflow().to_string(), "name": "A workflow"});
+        let app = member.post(&format!("/v1/workspaces/{workspace}/imports"), &body).await?.string_at("/appId")?;
+        let versions = format!("/v1/apps/{app}/versions");
+        let bare = json!({"files": {"main.js": SERVING}, "manifest": manifest(&json!({}))});
+        member.post(&versions, &bare).await?.ok()?;
+        let rows = json!({"data": [{"name": "orders", "projectId": project, "access": "read", "tables": ["orders"]}]});
+        let with_rows = json!({"files": {"main.js": SERVING}, "manifest": manifest(&rows)});
+        let refused = member.post(&versions, &with_rows).await?;
+        refused.assert_error(403, "approval_needs_console");
+        assert!(text(&refused).contains("approve the plan in the console"), "{refused}");
+
+        let instruction = json!({"instruction": "Let it read the table orders."});
+        let plan = member.post(&format!("/v1/apps/{app}/changes"), &instruction).await?.ok()?;
+        let change = plan["changeId"].as_str().context("no change")?;
+        let read = member.get(&format!("/v1/changes/{change}")).await?.ok()?;
+        assert!(read["plan"]["needsConsole"].to_string().contains("answers visitors"), "{read}");
+        let (path, approval) = (format!("/v1/changes/{change}/approve"), json!({"manifest": plan["manifest"]}));
+        token.post(&path, &approval).await?.assert_error(403, "approval_needs_console");
+        let live = member.post(&path, &approval).await?.ok()?;
+        assert_eq!(live["state"], "live", "{live}");
+        // What they may not use themselves, they cannot plan.
+        let instruction = json!({"instruction": "Let it write to the table orders."});
+        let plan = member.post(&format!("/v1/apps/{app}/changes"), &instruction).await?.ok()?;
+        assert_eq!((&plan["diff"]["gains"], plan["notes"].as_array().map(Vec::len)), (&json!([]), Some(1)), "{plan}");
         Ok(())
     }
 
@@ -369,11 +546,7 @@ tests::on_both! {
     async fn a_permission_that_was_taken_away_does_not_come_back_with_a_waiting_version(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let Fixture { owner, workspace, .. } = &fixture;
-        let connection = json!({
-            "displayName": "Orders", "baseUrl": "https://api.example.com", "auth": {"type": "bearer"}, "methods": ["GET"],
-            "pathPrefix": "/", "testPath": "/", "secret": "a-secret-of-a-test",
-        });
-        let connection = owner.post(&format!("/v1/workspaces/{workspace}/connectors/http"), &connection).await?.string_at("/id")?;
+        let connection = fixture.connect().await?;
         let connected = json!({"connectors": [{"name": "orders", "connectionId": connection}]});
         let publishers = fixture.publishers().await?;
         for publisher in publishers.iter().filter(|it| ["token", "builder", "owner"].contains(&it.name)) {

@@ -49,8 +49,9 @@ impl Application {
         let (base, VersionContent { files, manifest: before }) = base.ok_or_else(missing)?;
         let planned = &change.plan.manifest;
         let approved = async {
-            // A planner without a model keeps the code, and with it its handlers.
-            let (mut handlers, mut had_fetch) = (base.handlers, true);
+            // A planner without a model keeps the code, and with it its handlers. Code that was not checked may answer visitors.
+            let mut handlers = base.handlers;
+            let mut had_fetch = handlers.is_none_or(|handlers| handlers.fetch);
             if let Some(written) = change.plan.planned_by.files() {
                 had_fetch = self.has_fetch(ctx, &base, &files).await?;
                 handlers = Some(check_code(self, ctx, workspace, written).await?);

@@ -39,12 +39,15 @@ impl Application {
             return Ok(None);
         };
         let VersionContent { manifest, files } = content;
+        // Code that cannot be checked now may answer visitors.
+        let has_fetch = self.has_fetch(ctx, &version, &files).await.unwrap_or(true);
         let settings = self.store().workspace(workspace).await?;
         let gates = self.store().gates(workspace).await?.into_iter();
         let open = gates.filter(|gate| gate.connection.is_none() && gate.status == GateStatus::Open);
         let surroundings = Surroundings {
             version: version.id,
             manifest,
+            has_fetch,
             sharing: app.sharing,
             may_share: right.rights().contains(AppRightName::CanShare),
             connections: self.named_connections(ctx, workspace).await?,

@@ -158,8 +158,9 @@ impl Application {
         mut request: RollBack,
         moved: &VersionMove<'_>,
     ) -> Result<(Rollback, Vec<String>, Consequences), Problem> {
-        recheck_projects(tx, right.member(), &request.manifest, &request.publishing.baseline).await?;
-        let needs_console = create_gates(self, tx, ctx, right.member(), &request.manifest).await?;
+        let to = &request.to;
+        recheck_projects(tx, right.member(), &to.manifest, &to.publishing.baseline).await?;
+        let needs_console = create_gates(self, tx, ctx, right.member(), &to.manifest).await?;
         let app = tx.app_for_update(right.member().workspace(), right.app()).await?;
         let app = app.ok_or(AppError::AppNotFound)?;
         // Of two who roll back at once, the second changes no automation.

@@ -3,17 +3,20 @@
 use apps::{
     AppError, AppVersion,
     manifest::diff::{Difference, diff_manifests},
-    safe_band::{PublishRule, Reach, check_gains, is_confined},
-    versions::{Baseline, Publishing, RollBack, Rollback, VersionContent},
+    safe_band::{PublishRule, is_confined},
+    versions::{Baseline, RollBack, Rollback, VersionContent},
 };
 use kernel::{
     Context,
-    authority::{AppRight, CanEdit, Sharing},
+    authority::{AppRight, CanEdit},
     id::{AutomationId, VersionId},
 };
 
-use super::consequences::{Consequences, VersionMove};
-use crate::{Application, Problem, ProblemKind, unit};
+use super::{
+    consequences::{Consequences, VersionMove},
+    earlier::as_unusable,
+};
+use crate::{Application, Problem, unit};
 
 /// A move to another version.
 #[derive(Debug)]
@@ -58,45 +61,30 @@ impl Application {
         let has_fetch = is_confined && self.has_fetch(ctx, &to, &files).await.map_err(as_unusable)?;
         let had_fetch = has_fetch && self.has_fetch(ctx, &before, &current.files).await?;
         let baseline = Baseline::of(&before, current.manifest.clone(), had_fetch);
-        let publishing = Publishing { baseline, rule: PublishRule::Direct, inherits_manifest: false };
-        self.check_permissions(ctx, right.member(), &manifest, &publishing).await.map_err(as_unusable)?;
-        // The sharing of the app stays, so it is no gain.
-        let sharing = Sharing::Private;
-        let reach = Reach { manifest: &manifest, trust_score: to.trust_score, has_fetch, sharing };
-        let reasons = publishing.baseline.reasons_outside(reach);
-        check_gains(&ctx.caller, role, publishing.rule, &reasons)?;
+        let earlier = (to, manifest, has_fetch);
+        let to = self.measure_earlier_version(ctx, right.member(), earlier, baseline).await?;
+        to.check_gains(&ctx.caller, role)?;
 
-        let differences = diff_manifests(&current.manifest, &manifest);
+        let differences = diff_manifests(&current.manifest, &to.manifest);
         let automations = self.store().automations_of_app(workspace, app).await?;
         let automations: Vec<AutomationId> =
             automations.into_iter().map(|automation| automation.id).collect();
         let secrets = self.store().list_app_secrets(workspace, app).await?;
         let secrets: Vec<String> = secrets.into_iter().map(|secret| secret.secret.name.to_string()).collect();
-        let request = RollBack { to, manifest, has_fetch, expected_current, publishing, detail: None };
+        let request = RollBack { to, expected_current, detail: None };
         let (rollback, needs_console, consequences) = self
             .transaction(unit!(|tx| {
                 let right = self.lock_app::<CanEdit>(tx, ctx, app).await?;
                 let moved = VersionMove {
                     from: (&current.manifest, before.number),
-                    to: (&request.manifest, request.to.number),
+                    to: (&request.to.manifest, request.to.version.number),
                     automations: &automations,
                     secrets: &secrets,
                 };
                 self.republish_version(tx, ctx, &right, request.clone(), &moved).await
             }))
             .await?;
-        Ok(RolledBackVersion { rollback, to: request.to, manifest: differences, needs_console, consequences })
-    }
-}
-
-/// The version was allowed once: what is wrong with it now is no mistake in the request.
-fn as_unusable(problem: Problem) -> Problem {
-    match problem.kind {
-        ProblemKind::Invalid | ProblemKind::NotFound => {
-            let message = format!("The version cannot be used any more: {}", problem.message);
-            Problem::conflict("version_unusable", message)
-                .hint("Create a version from its files with a manifest that fits.")
-        }
-        _ => problem,
+        let to = request.to.version;
+        Ok(RolledBackVersion { rollback, to, manifest: differences, needs_console, consequences })
     }
 }

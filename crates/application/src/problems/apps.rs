@@ -67,10 +67,11 @@ impl From<AppError> for Problem {
             }
             AppError::GainNeedsApproval(reasons) => Self::forbidden(
                 "approval_needs_console",
-                "This gives the app something that it does not have, which a builder has to approve in the console.",
+                "This gives the app something that it does not have, which has to be approved in the console.",
             )
             .hint(format!(
-                "{} Plan the change, and ask a person to approve it in the console: POST /v1/apps/{{id}}/changes.",
+                "{} Plan the change, and approve the plan in the console: POST /v1/apps/{{id}}/changes. What no plan can give, a \
+                 builder publishes there.",
                 reasons.join(" ")
             )),
             AppError::ConnectionNeedsAdmin { in_console: false } => Self::forbidden(

@@ -79,6 +79,10 @@ impl From<RunsError> for Problem {
                 "The files of the original version are deleted: it is not among the newest of the app.",
             )
             .hint("Replay it with the current version."),
+            RunsError::VersionNotPermitted => {
+                Self::conflict("stale_version", "The run got its version while it was replayed.")
+                    .hint("Send the request again.")
+            }
             RunsError::AgentToolNotFound => Self::not_found("agent tool").hint("Publish it with PUT."),
             RunsError::ToolBlocked(block) => tool_blocked(block),
             RunsError::PermissionsChanged => {

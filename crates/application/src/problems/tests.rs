@@ -114,7 +114,7 @@ fn every_problem() -> Vec<Problem> {
             ConfirmationNeeded(WebhookBreakage::ProofRemoved), NotRunnable, QuotaReached, RunNotFound,
             ApprovalNotFound, ApprovalResolved, RunEnded, RunNotFailed, DeadLetterNotFound, DeadLetterResolved,
             CallAccepted("run_00000000000000000000000000".parse().unwrap()), PayloadGone, NoOriginalVersion, VersionUnusable,
-            AgentToolNotFound, ToolBlocked(ToolBlock::NotDeployed), PermissionsChanged, TooManyTools, ToolNameTaken,
+            VersionNotPermitted, AgentToolNotFound, ToolBlocked(ToolBlock::NotDeployed), PermissionsChanged, TooManyTools, ToolNameTaken,
             ToolNotLive(AgentToolState::Off), Store(StoreError::NotAudited),
         }
         WebhookRefusal {

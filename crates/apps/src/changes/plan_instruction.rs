@@ -72,7 +72,7 @@ pub(super) fn draft_plan(
     // The code stays, and with it its handlers.
     let reach = |manifest, sharing| {
         let trust_score = trust::assess(manifest, files).score;
-        Reach { manifest, trust_score, has_fetch: false, sharing }
+        Reach { manifest, trust_score, has_fetch: surroundings.has_fetch, sharing }
     };
     let earlier = reach(before, surroundings.sharing);
     let later = reach(&draft.manifest, draft.app.sharing.unwrap_or(surroundings.sharing));

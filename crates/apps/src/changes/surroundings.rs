@@ -14,6 +14,8 @@ pub struct Surroundings {
     pub version: VersionId,
     /// Manifest of the current version.
     pub manifest: Manifest,
+    /// True if the code of the current version answers requests of visitors.
+    pub has_fetch: bool,
     /// Sharing of the app.
     pub sharing: Sharing,
     /// True if the planner may share the app.

@@ -7,22 +7,16 @@ use kernel::{
     id::VersionId,
 };
 
-use super::{AppVersion, Publishing, Rollback, make_current::make_current};
-use crate::{App, AppError, AppsTx, Manifest, safe_band::Reach};
+use super::{EarlierVersion, Rollback, make_current::make_current};
+use crate::{App, AppError, AppsTx};
 
 /// A rollback that is asked for.
 #[derive(Debug, Clone)]
 pub struct RollBack {
-    /// Version to make current, of the same app. Versions never change, so it was read before the transaction.
-    pub to: AppVersion,
-    /// Manifest of that version.
-    pub manifest: Manifest,
-    /// True if its code answers requests of visitors.
-    pub has_fetch: bool,
+    /// Version to make current, of the same app.
+    pub to: EarlierVersion,
     /// Version that the caller takes to be current.
     pub expected_current: VersionId,
-    /// Version that it is measured against, and the rule.
-    pub publishing: Publishing,
     /// Other effects of the rollback, for the audit log.
     pub detail: Option<serde_json::Value>,
 }
@@ -45,24 +39,19 @@ pub async fn roll_back(
     input: RollBack,
 ) -> Result<(App, Rollback), AppError> {
     let workspace = right.member().workspace();
+    let to = &input.to.version;
     let found = tx.app_for_update(workspace, right.app()).await?;
-    let mut app = found.filter(|app| app.id == input.to.app).ok_or(AppError::AppNotFound)?;
+    let mut app = found.filter(|app| app.id == to.app).ok_or(AppError::AppNotFound)?;
     if app.current_version != Some(input.expected_current) {
         return Err(AppError::StaleVersion);
     }
-    if input.to.id == input.expected_current {
+    if to.id == input.expected_current {
         return Err(AppError::AlreadyCurrent);
     }
-    if !tx.has_version_files(workspace, app.id, input.to.id).await? {
+    if !tx.has_version_files(workspace, app.id, to.id).await? {
         return Err(AppError::VersionUnusable);
     }
-    let reach = Reach {
-        manifest: &input.manifest,
-        trust_score: input.to.trust_score,
-        has_fetch: input.has_fetch,
-        sharing: app.sharing,
-    };
-    input.publishing.check(tx, ctx, right.member().role(), &app, reach).await?;
+    input.to.check(tx, ctx, right.member().role(), &app).await?;
     let rollback = Rollback {
         id: ctx.new_id(),
         app: app.id,
@@ -71,17 +60,17 @@ pub async fn roll_back(
         by: right.member().user(),
         by_name: None,
         from: input.expected_current,
-        to: input.to.id,
+        to: to.id,
     };
     tx.insert_rollback(&rollback).await?;
-    make_current(tx, &mut app, &input.to, &input.manifest).await?;
-    let kind = EventKind::RolledBack { from: rollback.from, version: input.to.id, number: input.to.number };
+    make_current(tx, &mut app, to, &input.to.manifest).await?;
+    let kind = EventKind::RolledBack { from: rollback.from, version: to.id, number: to.number };
     tx.publish(Event::of_app(workspace, app.id, ctx.now, kind));
-    let mut detail = serde_json::json!({ "app": app.id, "from": rollback.from, "number": input.to.number });
+    let mut detail = serde_json::json!({ "app": app.id, "from": rollback.from, "number": to.number });
     if let (Some(detail), Some(serde_json::Value::Object(more))) = (detail.as_object_mut(), input.detail) {
         detail.extend(more);
     }
-    let entry = ctx.audit_entry("version.rollback").workspace(workspace).target(input.to.id);
+    let entry = ctx.audit_entry("version.rollback").workspace(workspace).target(to.id);
     tx.audit(entry.app(app.id).detail(detail));
     Ok((app, rollback))
 }
@@ -94,11 +83,14 @@ mod tests {
 
     use super::*;
     use crate::{
+        Manifest,
         safe_band::PublishRule,
         testing::{
             FakeTx, assert_audited, builder_context, builder_id, can_edit, draft, manifest, workspace,
         },
-        versions::{Baseline, CreateVersion, ENTRY_FILE, VersionKind, create_version},
+        versions::{
+            AppVersion, Baseline, CreateVersion, ENTRY_FILE, Publishing, VersionKind, create_version,
+        },
     };
 
     fn publishing(tx: &FakeTx) -> Publishing {
@@ -142,14 +134,8 @@ mod tests {
         let ctx = builder_context();
         let manifest = tx.versions.iter().find(|(known, _)| known.id == to.id).unwrap().1.manifest.clone();
         let publishing = publishing(tx);
-        let input = RollBack {
-            to: to.clone(),
-            manifest,
-            has_fetch: true,
-            expected_current,
-            publishing,
-            detail: None,
-        };
+        let to = EarlierVersion { version: to.clone(), manifest, has_fetch: true, publishing };
+        let input = RollBack { to, expected_current, detail: None };
         roll_back(tx, &ctx, &can_edit(&ctx, &draft(7)), input).await
     }
 

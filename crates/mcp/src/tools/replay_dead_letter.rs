@@ -33,7 +33,8 @@ pub(super) fn definition() -> Tool {
                 "type": "string",
                 "enum": ["current", "original"],
                 "default": "current",
-                "description": "Version to run: the app's current one, or the one that failed.",
+                "description": "Version to run: the app's current one, or the one that failed, unless that \
+                                may do what the current one may not.",
             },
         }),
         &["deadLetterId"],

@@ -3,7 +3,7 @@
 use kernel::{
     Context,
     authority::{AppRight, CanEdit},
-    id::{DeadLetterId, RunId},
+    id::{DeadLetterId, RunId, VersionId},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
@@ -31,6 +31,8 @@ pub struct ReplayRequest {
     pub input: Option<Box<RawValue>>,
     /// Version to run.
     pub version: WhichVersion,
+    /// Original version that the caller is known to be allowed to run, for [`WhichVersion::Original`].
+    pub permitted: Option<VersionId>,
     /// Most runs of the workspace in a month; `None` for no limit.
     pub runs_per_month: Option<u64>,
 }
@@ -42,7 +44,7 @@ pub struct ReplayedRun {
     pub run: RunId,
     /// Dead letter that is resolved with it.
     pub dead_letter: Option<DeadLetterId>,
-    /// Version that it runs.
+    /// Version that it runs; of a replay of the current version, the one that is current now.
     pub version: VersionRef,
     /// True if it has another input than the original.
     pub is_edited: bool,
@@ -61,6 +63,7 @@ pub struct ReplayedRun {
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
 /// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
 /// * [`RunsError::VersionUnusable`] when its files are deleted
+/// * [`RunsError::VersionNotPermitted`] when it is not the version that was checked for the caller
 /// * [`RunsError::QuotaReached`] when the runs of the month are used up, and no more may wait
 /// * [`RunsError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]
@@ -114,8 +117,13 @@ pub(super) async fn enqueue_replay(
     };
     let version = tx.find_version_to_run(workspace, source.app, wanted).await?;
     let version = version.ok_or(RunsError::NoOriginalVersion)?;
-    if wanted.is_some() && !tx.lock_version_files(workspace, source.app, version.id).await? {
-        return Err(RunsError::VersionUnusable);
+    if wanted.is_some() {
+        if !tx.lock_version_files(workspace, source.app, version.id).await? {
+            return Err(RunsError::VersionUnusable);
+        }
+        if replay.permitted != wanted {
+            return Err(RunsError::VersionNotPermitted);
+        }
     }
     // The automation may be deleted; its runs are still runs of the app.
     let automation = match source.automation {
@@ -133,7 +141,9 @@ pub(super) async fn enqueue_replay(
         at: ctx.now,
         scheduled_for: None,
         max_concurrency: automation.and_then(|automation| automation.max_concurrency),
-        version: Some(version.id),
+        // A run that waits for its turn must not keep permissions that are taken away meanwhile: like every other run, it has
+        // the version that is current when it starts.
+        version: wanted,
         replay_of: original,
         by_agent: ctx.caller.is_token(),
         agent: ctx.caller.grant(),
@@ -197,7 +207,8 @@ mod tests {
         assert_eq!((run.id, run.workspace, run.app), (replayed.run, workspace(), app()));
         assert_eq!((run.automation, run.trigger, run.input.get()), (None, TriggerKind::Webhook, "1"));
         assert_eq!((run.at, run.scheduled_for, run.max_concurrency), (at(60_000), None, None));
-        assert_eq!((run.version, run.replay_of), (Some(version(2).id), Some(id(50))));
+        // The version is chosen when it starts.
+        assert_eq!((run.version, run.replay_of), (None, Some(id(50))));
         assert!(!run.by_agent && !run.is_on_hold);
         let dead_letter = &tx.dead_letters[0];
         assert_eq!((dead_letter.state, dead_letter.replay), (DeadLetterState::Replayed, Some(replayed.run)));
@@ -251,7 +262,11 @@ mod tests {
 
     #[tokio::test]
     async fn the_original_version_can_run_while_it_exists() {
-        let original = || ReplayRequest { version: WhichVersion::Original, ..replay_request() };
+        let original = || ReplayRequest {
+            version: WhichVersion::Original,
+            permitted: Some(version(1).id),
+            ..replay_request()
+        };
         let mut tx = holding(run_dead_letter(50));
         let replayed = replay(&mut tx, original()).await.unwrap();
         assert_eq!((replayed.version, tx.queue[0].version), (version(1), Some(version(1).id)));
@@ -270,6 +285,17 @@ mod tests {
         assert!(matches!(refused, Err(RunsError::VersionUnusable)), "{refused:?}");
         assert_still_open(&pruned);
         assert_eq!(replay(&mut pruned, replay_request()).await.unwrap().version, version(2));
+    }
+
+    #[tokio::test]
+    async fn only_the_version_that_was_checked_runs_as_the_original() {
+        for permitted in [None, Some(version(2).id)] {
+            let mut tx = holding(run_dead_letter(50));
+            let request = ReplayRequest { version: WhichVersion::Original, permitted, ..replay_request() };
+            let refused = replay(&mut tx, request).await;
+            assert!(matches!(refused, Err(RunsError::VersionNotPermitted)), "{refused:?}");
+            assert_still_open(&tx);
+        }
     }
 
     #[tokio::test]

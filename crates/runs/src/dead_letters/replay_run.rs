@@ -20,6 +20,7 @@ use crate::{RunStatus, RunsError, ports::DeadLettersTx};
 /// * [`RunsError::NotRunnable`] when the app has no version or is paused
 /// * [`RunsError::NoOriginalVersion`] when the wanted version is unknown or gone
 /// * [`RunsError::VersionUnusable`] when its files are deleted
+/// * [`RunsError::VersionNotPermitted`] when it is not the version that was checked for the caller
 /// * [`RunsError::QuotaReached`] when the runs of the month are used up, and no more may wait
 /// * [`RunsError::Store`] when the store fails
 #[tracing::instrument(level = "debug", skip_all)]

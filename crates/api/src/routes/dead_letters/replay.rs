@@ -36,7 +36,8 @@ pub(crate) struct ReplayDeadLetter {
 
 /// Replay a dead letter
 ///
-/// Starts a new run and settles the dead letter. This works even if the automation is paused.
+/// Starts a new run and settles the dead letter. This works even if the automation is paused. The original version needs
+/// what a rollback to it needs: the right to give the app what its current version has not.
 #[utoipa::path(
     post, path = "/v1/dead-letters/{id}/replay", tag = "runs",
     params(("id" = kernel::id::DeadLetterId, Path, description = "The dead letter.")),

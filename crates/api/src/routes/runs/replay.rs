@@ -64,7 +64,8 @@ impl From<ReplayedRun> for ReplayedView {
 
 /// Replay a failed run
 ///
-/// Starts a new run with the current version or that of the failed run. An open dead letter of the run is settled.
+/// Starts a new run with the current version or that of the failed run. An open dead letter of the run is settled. The
+/// version of the failed run needs what a rollback to it needs: the right to give the app what its current version has not.
 #[utoipa::path(
     post, path = "/v1/runs/{id}/replay", tag = "runs",
     params(("id" = kernel::id::RunId, Path, description = "The run.")),

@@ -126,7 +126,7 @@ pub(super) fn outside_band(reason: &OutsideBand) -> String {
         OutsideBand::Sharing => "More people can see the app.".to_owned(),
         OutsideBand::Trust => "The trust score falls into a lower band.".to_owned(),
         OutsideBand::Visitors => {
-            "The app begins to answer visitors, and may use rows, secrets, connections or models.".to_owned()
+            "The app answers visitors, who may then see what it gets from rows, secrets, connections or models.".to_owned()
         }
     }
 }

@@ -56,6 +56,7 @@ pub(in crate::changes) fn surroundings() -> Surroundings {
     Surroundings {
         version: id(20),
         manifest,
+        has_fetch: false,
         sharing: Sharing::Private,
         may_share: true,
         connections: vec![
@@ -266,6 +267,30 @@ fn gains_of_each_kind_are_outside_the_safe_band() {
     ] {
         let plan = plan(instruction);
         assert!(!plan.is_empty() && plan.needs_console.is_empty(), "{instruction}: {plan:?}");
+    }
+}
+
+#[test]
+fn whoever_approves_is_told_that_visitors_see_what_the_app_gains() {
+    let serving = Surroundings { has_fetch: true, ..surroundings() };
+    for (instruction, sentence) in [
+        ("Let the app read the table orders of the project Shop.", "answers visitors"),
+        ("Let the app write to the table customers of the project Shop.", "answers visitors"),
+        ("Let the app use the connection Team Slack.", "answers visitors"),
+        ("Разреши читать таблицу orders проекта Shop.", "отвечает посетителям"),
+        ("Shop жобасының orders кестесін оқуға рұқсат бер.", "келушілерге жауап береді"),
+    ] {
+        let is_told = |surroundings: &Surroundings| {
+            let plan = plan_in(instruction, surroundings);
+            assert!(!plan.needs_console.is_empty(), "{instruction}: {plan:?}");
+            plan.needs_console.iter().any(|reason| reason.contains(sentence))
+        };
+        assert!(is_told(&serving) && !is_told(&surroundings()), "{instruction}");
+    }
+    for instruction in ["Let the app call new.example.com.", "Share the app with the whole workspace."] {
+        let plan = plan_in(instruction, &serving);
+        let reasons = plan.needs_console;
+        assert!(reasons.iter().all(|reason| !reason.contains("visitors")), "{instruction}: {reasons:?}");
     }
 }
 
