@@ -160,7 +160,9 @@ impl ApiDescription {
         if kind != "application/json" {
             return Ok(());
         }
-        let body = serde_json::from_slice(&sent.body).context("with a body that is not JSON")?;
+        // A reader may ignore a mark (RFC 8259 section 8.1), as the server does.
+        let body = sent.body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&sent.body);
+        let body = serde_json::from_slice(body).context("with a body that is not JSON")?;
         self.validate(&format!("{at}/requestBody/content/{}/schema", escape_pointer_token(kind)), &body)
     }
 
