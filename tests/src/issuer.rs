@@ -93,6 +93,10 @@ pub enum IssuerFailure {
     Status(u16),
     /// Responds 200 with a body that is not valid OAuth.
     InvalidBody,
+    /// Responds 200 with a web page, as a server does that knows no such path and shows its application.
+    WebPage,
+    /// Responds 200 with an empty list.
+    EmptyList,
     /// Closes the connection without a response.
     CloseConnection,
 }
@@ -124,6 +128,13 @@ fn json_response(status: u16, body: &Value) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
     *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
     let kind = http::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+    response
+}
+
+fn html_response(page: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(page)));
+    let kind = http::HeaderValue::from_static("text/html; charset=utf-8");
     response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
     response
 }
@@ -219,6 +230,10 @@ impl Issuer {
             Some((_, IssuerFailure::InvalidBody)) => {
                 return Some(json_response(200, &json!("down for maintenance")));
             }
+            Some((_, IssuerFailure::WebPage)) => {
+                return Some(html_response("<!doctype html><title>Company</title>".to_owned()));
+            }
+            Some((_, IssuerFailure::EmptyList)) => return Some(json_response(200, &json!([]))),
             None => {}
         }
         let (parts, body) = request.into_parts();
@@ -276,10 +291,7 @@ impl Issuer {
             link(&signed_in, "Continue"),
             link(&denied, "Cancel")
         );
-        let mut response = Response::new(Full::new(Bytes::from(page)));
-        let kind = http::HeaderValue::from_static("text/html; charset=utf-8");
-        response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
-        response
+        html_response(page)
     }
 
     fn metadata(&self) -> Value {

@@ -5,7 +5,7 @@ use identity::oidc::OidcError;
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::client::IssuerHttpClient;
+use crate::client::{Document, IssuerHttpClient};
 
 /// Keys of a set; at most. More are ignored.
 const MAX_KEYS: usize = 100;
@@ -37,16 +37,16 @@ pub(crate) enum KeyMaterial {
 /// Fetches a key set.
 ///
 /// # Errors
-/// [`OidcError::Unreachable`] if there is no key set.
+/// [`OidcError::Unreachable`] if there is no response, [`OidcError::InvalidResponse`] if it is no key set.
 pub(crate) async fn fetch(http: &IssuerHttpClient, url: &Url) -> Result<Vec<VerificationKey>, OidcError> {
-    let response = http.get(url, None).await?;
-    if !response.status.is_success() {
-        return Err(OidcError::Unreachable(format!("its key set is {}", response.status)));
+    let document = Document { name: "key set", url };
+    let response = http.get(document, None).await?;
+    response.check_status()?;
+    match response.object()?.get("keys") {
+        Some(Value::Array(keys)) => Ok(usable(keys)),
+        None | Some(Value::Null) => Err(document.invalid("`keys` is missing")),
+        Some(_) => Err(document.invalid("`keys` is not a list")),
     }
-    let members = response.object();
-    let keys = members.as_ref().and_then(|members| members.get("keys")).and_then(Value::as_array);
-    let keys = keys.ok_or_else(|| OidcError::Unreachable("its key set is not a key set".to_owned()))?;
-    Ok(usable(keys))
 }
 
 /// Returns the keys that are understood and verify signatures; the others are ignored (RFC 7517, section 5).

@@ -4,7 +4,7 @@ use identity::oidc::OidcError;
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::client::IssuerHttpClient;
+use crate::client::{Document, IssuerHttpClient, shorten};
 
 /// The way in which the client authenticates at the token endpoint (OpenID Connect Core 1.0, section 9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,30 +31,33 @@ pub(crate) struct Metadata {
     pub(crate) signs_with_secret: bool,
 }
 
-fn invalid(reason: impl Into<String>) -> OidcError {
-    OidcError::InvalidMetadata(reason.into())
+/// The reason why a member of the metadata cannot be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+struct InvalidMember(String);
+
+fn invalid(reason: impl Into<String>) -> InvalidMember {
+    InvalidMember(reason.into())
 }
 
 impl Metadata {
     /// Fetches the metadata of an issuer.
     ///
     /// # Errors
-    /// [`OidcError::Unreachable`] if there is no response, [`OidcError::InvalidMetadata`] if a member that is needed is
-    /// missing or unusable.
+    /// [`OidcError::Unreachable`] if there is no response, [`OidcError::InvalidResponse`] if it is no metadata, or a member
+    /// that is needed is missing or unusable.
     pub(crate) async fn discover(http: &IssuerHttpClient, issuer: &str) -> Result<Self, OidcError> {
         // A slash at the end is removed first (section 4.1).
         let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
-        let url = Url::parse(&address).map_err(|_| invalid("the configured issuer is not a URL"))?;
-        let response = http.get(&url, None).await?;
-        if !response.status.is_success() {
-            return Err(OidcError::Unreachable(format!("its metadata is {}", response.status)));
-        }
-        let members =
-            response.object().ok_or_else(|| OidcError::Unreachable("its metadata is not JSON".to_owned()))?;
-        Self::parse(&members, issuer)
+        let url = Url::parse(&address)
+            .map_err(|_| OidcError::InvalidResponse("the configured issuer is not a URL".to_owned()))?;
+        let document = Document { name: "description", url: &url };
+        let response = http.get(document, None).await?;
+        response.check_status()?;
+        Self::parse(&response.object()?, issuer).map_err(|error| document.invalid(error))
     }
 
-    fn parse(members: &Map<String, Value>, issuer: &str) -> Result<Self, OidcError> {
+    fn parse(members: &Map<String, Value>, issuer: &str) -> Result<Self, InvalidMember> {
         let named = required_text(members, "issuer")?;
         if named != issuer {
             let hint = if named.trim_end_matches('/') == issuer.trim_end_matches('/') {
@@ -62,10 +65,11 @@ impl Metadata {
             } else {
                 ""
             };
+            let named = shorten(named);
             return Err(invalid(format!("`issuer` is {named:?}, and {issuer:?} is configured{hint}")));
         }
         let is_loopback_allowed = issuer.starts_with("http://");
-        let url = |name: &str, text: &str| -> Result<Url, OidcError> {
+        let url = |name: &str, text: &str| -> Result<Url, InvalidMember> {
             let url = Url::parse(text).map_err(|_| invalid(format!("`{name}` is not a URL")))?;
             match url.scheme() {
                 "https" => Ok(url),
@@ -97,7 +101,7 @@ impl Metadata {
     }
 }
 
-fn required_text<'m>(members: &'m Map<String, Value>, name: &str) -> Result<&'m str, OidcError> {
+fn required_text<'m>(members: &'m Map<String, Value>, name: &str) -> Result<&'m str, InvalidMember> {
     match members.get(name) {
         Some(Value::String(text)) if !text.is_empty() => Ok(text),
         None | Some(Value::Null | Value::String(_)) => Err(invalid(format!("`{name}` is missing"))),
@@ -136,7 +140,7 @@ mod tests {
 
     const ISSUER: &str = "https://id.example.com";
 
-    fn parse(changes: Value) -> Result<Metadata, OidcError> {
+    fn parse(changes: Value) -> Result<Metadata, InvalidMember> {
         let mut members = json!({
             "issuer": ISSUER,
             "authorization_endpoint": "https://id.example.com/authorize?tenant=7",
@@ -208,12 +212,10 @@ mod tests {
             ),
             (json!({"issuer": "https://id.example.com/"}), "they differ by the slash"),
             (json!({"issuer": "https://other.example.com"}), "is configured"),
+            (json!({"issuer": "x".repeat(100_000)}), "is configured"),
         ] {
-            let refused = parse(changes.clone()).unwrap_err();
-            assert!(
-                matches!(&refused, OidcError::InvalidMetadata(text) if text.contains(reason)),
-                "{changes}: {refused}"
-            );
+            let refused = parse(changes.clone()).unwrap_err().to_string();
+            assert!(refused.contains(reason) && refused.len() < 500, "{changes}: {refused}");
         }
     }
 }

@@ -6,7 +6,11 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::{claims, client::IssuerHttpClient, metadata::Metadata};
+use crate::{
+    claims,
+    client::{Document, IssuerHttpClient},
+    metadata::Metadata,
+};
 
 /// Adds the address, whether it is verified, and the name to claims that lack an address or do not say whether it is
 /// verified. Claims of the scope `email` come from the userinfo endpoint when an access token is issued (section 5.4).
@@ -26,7 +30,9 @@ pub(crate) async fn complete(
             match request(http, endpoint, token).await {
                 Ok(more) => merge(found, &more),
                 // The ID token has the address; whether it is trusted does not depend on the endpoint.
-                Err(OidcError::Unreachable(reason)) if found.email.is_some() => {
+                Err(OidcError::Unreachable(reason) | OidcError::InvalidResponse(reason))
+                    if found.email.is_some() =>
+                {
                     tracing::warn!(reason, "the userinfo endpoint of an issuer does not respond");
                     Ok(found)
                 }
@@ -45,12 +51,10 @@ async fn request(
     let mut authorization = HeaderValue::try_from(format!("Bearer {}", token.expose_secret()))
         .map_err(|_| OidcError::Refused("the access token is malformed".to_owned()))?;
     authorization.set_sensitive(true);
-    let response = http.get(endpoint, Some(authorization)).await?;
-    if !response.status.is_success() {
-        return Err(OidcError::Refused(format!("the userinfo endpoint responded {}", response.status)));
-    }
-    let members = response.object();
-    members.ok_or_else(|| OidcError::Refused("the userinfo response is not a JSON object".to_owned()))
+    let document = Document { name: "userinfo endpoint", url: endpoint };
+    let response = http.get(document, Some(authorization)).await?;
+    response.check_status()?;
+    response.object()
 }
 
 fn merge(found: IdTokenClaims, more: &Map<String, Value>) -> Result<IdTokenClaims, OidcError> {

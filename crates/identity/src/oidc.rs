@@ -80,12 +80,13 @@ pub struct IdTokenClaims {
 /// Failure of a request to an issuer. The text may be logged.
 #[derive(Debug, thiserror::Error)]
 pub enum OidcError {
-    /// The issuer cannot be reached, or breaks the protocol.
-    #[error("the issuer is unreachable or its response is malformed: {0}")]
+    /// The issuer does not respond, or not at the moment.
+    #[error("the issuer does not respond: {0}")]
     Unreachable(String),
-    /// The issuer's metadata lacks something that is needed. The text names the member and may be shown.
-    #[error("the issuer's metadata is invalid: {0}")]
-    InvalidMetadata(String),
+    /// The issuer responds, and the response is none of OpenID Connect or lacks something that is needed: the issuer, or the
+    /// provider that the operator configured, has to be corrected. The text names the document and may be shown.
+    #[error("the issuer's response is invalid: {0}")]
+    InvalidResponse(String),
     /// The response or the ID token failed verification.
     #[error("the issuer's response was rejected: {0}")]
     Refused(String),

@@ -5,7 +5,9 @@ use std::{fs, path::Path, process::Output, sync::OnceLock, time::Duration};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
-use tests::{AutomationFixture, Database, Issuer, IssuerBehaviour, LoopbackListener, Server, eventually};
+use tests::{
+    AutomationFixture, Database, Issuer, IssuerBehaviour, IssuerFailure, LoopbackListener, Server, eventually,
+};
 use tokio::{net::TcpListener, process::Command};
 
 /// An app that does nothing.
@@ -303,6 +305,14 @@ async fn the_doctor_reads_the_descriptions_of_issuers() -> Result<()> {
         let line = check(&config).await?;
         assert!(line.starts_with("FAIL  issuers: --oidc-config: company: ") && line.contains(says), "{line}");
     }
+    issuer.set_behaviour(IssuerBehaviour::default());
+    issuer.set_failure(Some(("/keys", IssuerFailure::WebPage)));
+    let line = check(&config).await?;
+    assert!(
+        line.contains(&format!("the body is not JSON (key set at {}/keys)", issuer.base_url())),
+        "{line}"
+    );
+    issuer.set_failure(None);
     let closed = TcpListener::bind("127.0.0.1:0").await?.local_addr()?;
     let gone = fs::read_to_string(&config)?.replace(issuer.base_url(), &format!("http://{closed}"));
     fs::write(&config, gone)?;

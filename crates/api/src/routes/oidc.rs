@@ -22,13 +22,20 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 
 /// Returns the problem of an issuer that cannot be used now.
 fn unavailable(error: OidcError, hint: &'static str) -> Problem {
-    let message = match &error {
-        OidcError::InvalidMetadata(reason) => {
-            format!("The description of the sign-in service is invalid: {reason}.")
+    let code = "provider_unavailable";
+    let problem = match &error {
+        OidcError::InvalidResponse(reason) => {
+            let message = format!("The sign-in service cannot be used: {reason}.");
+            Problem::unavailable(code, message)
+                .hint(
+                    "Try again later. If the message stays the same, show it to the administrator of this server. You can \
+                     also sign in with a code by e-mail.",
+                )
+                .case("provider_misconfigured", reason.clone())
         }
-        _ => "The sign-in service does not respond.".to_owned(),
+        _ => Problem::unavailable(code, "The sign-in service does not respond.").hint(hint),
     };
-    Problem::unavailable("provider_unavailable", message).hint(hint).caused_by(error)
+    problem.caused_by(error)
 }
 
 /// Returns the URL to which an issuer sends the browser back. The operator registers it at the issuer.

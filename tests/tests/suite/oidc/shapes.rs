@@ -216,7 +216,63 @@ async fn a_description_that_cannot_be_used_is_named() -> Result<()> {
             assert!(text.contains(message), "{text}");
         }
         issuer.set_behaviour(IssuerBehaviour { content_coding: Some("gzip"), ..IssuerBehaviour::default() });
-        visitor.get("/v1/auth/oidc/company/start").await?.assert_error(503, "provider_unavailable");
+        let reply = visitor.get("/v1/auth/oidc/company/start").await?;
+        reply.assert_error(503, "provider_unavailable");
+        assert!(reply.to_string().contains("content coding gzip"), "{reply}");
+        Ok(())
+    })
+    .await
+}
+
+/// An issuer that responds wrongly does respond: the message, the page in the reader's language and the log name the document.
+#[tokio::test]
+async fn a_wrong_response_names_its_document() -> Result<()> {
+    const DESCRIPTION: &str = "/.well-known/openid-configuration";
+    with_issuer(&[], async |server, issuer| {
+        let visitor = server.client();
+        for (path, failure, reason) in [
+            (DESCRIPTION, IssuerFailure::WebPage, "the body is not JSON (description at"),
+            (DESCRIPTION, IssuerFailure::EmptyList, "the body is not a JSON object (description at"),
+            (DESCRIPTION, IssuerFailure::Status(404), "the status is 404 Not Found (description at"),
+            (DESCRIPTION, IssuerFailure::Status(301), "the status is 301 Moved Permanently (description at"),
+            ("/keys", IssuerFailure::WebPage, "the body is not JSON (key set at"),
+            ("/keys", IssuerFailure::EmptyList, "the body is not a JSON object (key set at"),
+            ("/keys", IssuerFailure::Status(403), "the status is 403 Forbidden (key set at"),
+        ] {
+            let reason = format!("{reason} {}{path})", issuer.base_url());
+            issuer.set_failure(Some((path, failure)));
+            let reply = visitor.get("/v1/auth/oidc/company/start").await?;
+            reply.assert_error(503, "provider_unavailable");
+            assert!(
+                reply.json::<serde_json::Value>()?["error"]["message"].to_string().contains(&reason),
+                "{reply}"
+            );
+            for (language, silence) in
+                [("en", "does not respond"), ("ru", "не отвечает"), ("kk", "жауап бермейді")]
+            {
+                let request = visitor.request(Method::GET, "/v1/auth/oidc/company/start");
+                let request = request.header(header::ACCEPT, "text/html")?;
+                let page = request.header(header::ACCEPT_LANGUAGE, language)?.send().await?;
+                let text = String::from_utf8_lossy(&page.body);
+                assert_eq!(page.status.as_u16(), 503, "{page}");
+                assert!(text.contains(&reason) && !text.contains(silence), "{language}: {text}");
+            }
+            tests::eventually("the log names the document", async || {
+                anyhow::ensure!(server.log().contains(&reason), "{reason}");
+                Ok(())
+            })
+            .await?;
+        }
+        // The token endpoint is asked when the browser is back, and the sign-in can still be finished.
+        issuer.set_failure(None);
+        let browser = start_sign_in(&visitor, "/device").await?;
+        let back = issuer.sign_in(&browser.authorization_url)?;
+        issuer.set_failure(Some(("/token", IssuerFailure::WebPage)));
+        let reply = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
+        reply.assert_error(503, "provider_unavailable");
+        assert!(reply.to_string().contains("the body is not JSON (token endpoint at"), "{reply}");
+        issuer.set_failure(None);
+        client_from_reply(server, &follow_callback(&visitor, Some(&browser.cookie), &back).await?)?;
         Ok(())
     })
     .await

@@ -54,7 +54,7 @@ pub(crate) struct CallbackQuery {
         (status = 403, description = "A page: the issuer does not vouch for the address.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
         (status = 404, description = "There is no such issuer. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
         (status = 429, description = "Too many sign-ins were attempted. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-        (status = 503, description = "A page: the issuer does not respond.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 503, description = "A page: the issuer does not respond, or not as it must.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
     ))]
 pub(crate) async fn finish_oidc_sign_in(
     State(api): State<Api>,
@@ -96,7 +96,7 @@ pub(crate) async fn finish_oidc_sign_in(
         Ok(claims) => claims,
         // The sign-in is undecided: the cookie stays, so that reloading the page tries again. If the issuer accepted
         // the code after all, the second attempt is refused.
-        Err(error @ (OidcError::Unreachable(_) | OidcError::InvalidMetadata(_))) => {
+        Err(error @ (OidcError::Unreachable(_) | OidcError::InvalidResponse(_))) => {
             api.auth_states().restore(state);
             let hint = "Load this page again in a moment, or sign in with a code by e-mail.";
             return Err(unavailable(error, hint).into());

@@ -146,6 +146,10 @@ fn refusals(code: &str) -> Option<ErrorText> {
             "The sign-in service does not respond.",
             "Try again in a moment, or sign in with a code by e-mail.",
         ),
+        "provider_misconfigured" => (
+            "The sign-in service cannot be used: {0}.",
+            "Try again later. If the message stays the same, show it to the administrator of this server. You can also sign in with a code by e-mail.",
+        ),
         "workspace_not_found" => ("There is no such workspace, or you may not see it.", ""),
         "too_many_tokens" => {
             ("You have 100 active tokens in this workspace.", "Revoke tokens that you no longer use.")
