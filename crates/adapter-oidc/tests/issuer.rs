@@ -8,7 +8,7 @@ use std::{
 use adapter_oidc::{OidcIssuers, Registration};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use identity::oidc::{
-    AuthRequestState, CallbackParams, IdTokenClaims, OidcError, OidcProviders as _, Provider,
+    AuthRequestState, CallbackParams, EmailVerified, IdTokenClaims, OidcError, OidcProviders as _, Provider,
 };
 use kernel::Timestamp;
 use ring::hmac;
@@ -243,5 +243,58 @@ async fn a_failure_that_passes_is_no_wrong_response() {
             let error = issuer.finish_sign_in().await.unwrap_err();
             assert!(matches!(error, OidcError::Unreachable(_)), "{path} {status}: {error}");
         }
+    }
+}
+
+/// A person who is known by their subject needs nothing of the userinfo endpoint.
+#[tokio::test]
+async fn a_userinfo_endpoint_that_refuses_breaks_no_sign_in() {
+    let json = |body: Value| Answer::json(&body);
+    let jwt = Answer {
+        headers: "Content-Type: application/jwt\r\n",
+        body: "eyJhbGciOiJub25lIn0.e30.".to_owned(),
+        ..Answer::status(200)
+    };
+    for (what, answer) in [
+        ("400", Answer::status(400)),
+        ("401", Answer::status(401)),
+        ("403", Answer::status(403)),
+        ("404", Answer::html()),
+        ("500", Answer::status(500)),
+        ("503", Answer::status(503)),
+        ("a redirect", Answer::status(302)),
+        ("a token", jwt),
+        ("a list", json(json!([]))),
+        ("a coding", Answer::gzip()),
+        ("no subject", json(json!({"email": "a@example.com", "email_verified": true}))),
+        ("a numeric subject", json(json!({"sub": 1, "email": "a@example.com", "email_verified": true}))),
+        ("a malformed claim", json(json!({"sub": "1", "email": "a@example.com", "email_verified": 1}))),
+    ] {
+        for email in [None, Some("a@example.com")] {
+            let issuer = Issuer::start().await;
+            issuer.describe(&json!({"userinfo_endpoint": format!("{}/userinfo", issuer.url)}));
+            issuer.sign(&json!({"email": email}));
+            issuer.set("/userinfo", answer.clone());
+            let claims = issuer.finish_sign_in().await.unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(
+                (claims.subject.as_str(), claims.email.as_deref(), claims.email_verified),
+                ("1", email, EmailVerified::Absent),
+                "{what}"
+            );
+        }
+    }
+    for email in [None, Some("a@example.com")] {
+        let issuer = Issuer::start().await;
+        issuer.describe(&json!({"userinfo_endpoint": format!("{}/userinfo", issuer.url)}));
+        issuer.sign(&json!({"email": email}));
+        issuer.set("/userinfo", json(json!({"sub": "1", "email": "a@example.com", "email_verified": true})));
+        let claims = issuer.finish_sign_in().await.unwrap();
+        assert_eq!(
+            (claims.email.as_deref(), claims.email_verified),
+            (Some("a@example.com"), EmailVerified::Yes)
+        );
+        issuer.set("/userinfo", json(json!({"sub": "2", "email": "a@example.com", "email_verified": true})));
+        let refused = issuer.finish_sign_in().await.unwrap_err();
+        assert!(matches!(refused, OidcError::Refused(_)), "{refused}");
     }
 }

@@ -162,7 +162,17 @@ async fn what_decides_about_a_person_is_never_guessed() -> Result<()> {
             (
                 "userinfo without a subject",
                 userinfo(json!({"email": "a@example.test", "email_verified": true})),
-                401,
+                403,
+            ),
+            (
+                "userinfo with a subject that is a number",
+                userinfo(json!({"sub": 1, "email": "a@example.test", "email_verified": true})),
+                403,
+            ),
+            (
+                "userinfo with a verification that is a number",
+                userinfo(json!({"sub": "subject-1", "email": "a@example.test", "email_verified": 1})),
+                403,
             ),
             ("userinfo without an address", userinfo(json!({"sub": "subject-1"})), 403),
             (
@@ -193,6 +203,77 @@ async fn what_decides_about_a_person_is_never_guessed() -> Result<()> {
             ),
         ] {
             assert_refused(&sign_in(server, issuer, behaviour).await?, status, what);
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// The userinfo endpoint is asked for an address and its verification. A person of a trusted domain needs neither of it, and
+/// one who signed in before needs no address.
+#[tokio::test]
+async fn a_userinfo_endpoint_that_refuses_breaks_no_sign_in() -> Result<()> {
+    with_issuer(&["trusted.test"], async |server, issuer| {
+        let behaviour = |subject: &str, email: Option<&str>, userinfo: serde_json::Value| IssuerBehaviour {
+            subject: subject.to_owned(),
+            email: email.map(str::to_owned),
+            email_verified: None,
+            userinfo: Some(userinfo),
+            ..IssuerBehaviour::default()
+        };
+        let failures = [
+            Some(IssuerFailure::Status(400)),
+            Some(IssuerFailure::Status(401)),
+            Some(IssuerFailure::Status(403)),
+            Some(IssuerFailure::Status(302)),
+            Some(IssuerFailure::Status(503)),
+            Some(IssuerFailure::CloseConnection),
+            Some(IssuerFailure::WebPage),
+            Some(IssuerFailure::EmptyList),
+            None,
+            None,
+        ];
+        for (number, failure) in failures.into_iter().enumerate() {
+            let (subject, email) = (format!("person-{number}"), format!("person-{number}@trusted.test"));
+            let claims = || match number % 2 {
+                0 => json!({"sub": 7, "email": email, "email_verified": true}),
+                _ => json!({"sub": subject, "email": email, "email_verified": 1}),
+            };
+            issuer.set_failure(failure.map(|failure| ("/userinfo", failure)));
+            let first = sign_in(server, issuer, behaviour(&subject, Some(email.as_str()), claims())).await?;
+            let person = client_from_reply(server, &first).with_context(|| format!("{failure:?}"))?;
+            let id = person.get("/v1/session").await?.string_at("/user/id")?;
+            for known in [Some(email.as_str()), None] {
+                let again = sign_in(server, issuer, behaviour(&subject, known, claims())).await?;
+                let again =
+                    client_from_reply(server, &again).with_context(|| format!("{failure:?} {known:?}"))?;
+                assert_eq!(
+                    again.get("/v1/session").await?.string_at("/user/id")?,
+                    id,
+                    "{failure:?} {known:?}"
+                );
+            }
+            // Nothing of it makes an address a verified one.
+            for (email, what) in
+                [(None, "no address"), (Some("victim@other.test"), "an address of another domain")]
+            {
+                let claims = json!({"sub": 7, "email": "victim@other.test", "email_verified": true});
+                let reply = sign_in(server, issuer, behaviour("newcomer", email, claims)).await?;
+                assert_refused(&reply, 403, &format!("{failure:?}: {what}"));
+            }
+        }
+        issuer.set_failure(None);
+        // A denial counts whatever it looks like, and claims about another person refuse the sign-in.
+        for (userinfo, status) in [
+            (json!({"sub": "denied", "email": "denied@trusted.test", "email_verified": false}), 403),
+            (json!({"sub": "denied", "email": "denied@trusted.test", "email_verified": 0}), 403),
+            (json!({"sub": "denied", "email": "denied@trusted.test", "email_verified": "False"}), 403),
+            (json!({"sub": "other", "email": "denied@trusted.test"}), 401),
+        ] {
+            let what = userinfo.to_string();
+            let reply =
+                sign_in(server, issuer, behaviour("denied", Some("denied@trusted.test"), userinfo)).await?;
+            assert_refused(&reply, status, &what);
         }
         Ok(())
     })
