@@ -8,6 +8,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use bytes::Bytes;
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use hyper::{body::Incoming, service::service_fn};
@@ -29,12 +30,16 @@ pub struct IssuerBehaviour {
     pub omitted_claims: &'static [&'static str],
     /// Signs with a key that is not in the published key set.
     pub is_signed_with_unpublished_key: bool,
+    /// Signs by HS256 with this and not with the key.
+    pub hmac_key: Option<HmacKey>,
     /// `authorization_response_iss_parameter_supported` in the metadata (RFC 9207); `None` to omit it.
     pub iss_parameter_supported: Option<bool>,
     /// Members of the metadata that replace the regular ones; null removes one.
     pub metadata_overrides: Value,
     /// Keys of the key set beside the one that signs.
     pub other_keys: Vec<Value>,
+    /// The whole key set, in place of the regular one.
+    pub key_set: Option<Value>,
     /// Members of the token response that replace the regular ones; null removes one.
     pub token_overrides: Value,
     /// Status of a token response.
@@ -56,9 +61,11 @@ impl Default for IssuerBehaviour {
             claim_overrides: json!({}),
             omitted_claims: &[],
             is_signed_with_unpublished_key: false,
+            hmac_key: None,
             iss_parameter_supported: None,
             metadata_overrides: json!({}),
             other_keys: Vec::new(),
+            key_set: None,
             token_overrides: json!({}),
             token_status: 200,
             userinfo: None,
@@ -66,6 +73,14 @@ impl Default for IssuerBehaviour {
             content_coding: None,
         }
     }
+}
+
+/// Key of an ID token that is signed by HS256.
+#[derive(Debug, Clone, Copy)]
+pub enum HmacKey {
+    ClientSecret,
+    /// The published public key, as an attacker would use it.
+    PublicKey,
 }
 
 /// Replaces members of an object; null removes one.
@@ -244,9 +259,9 @@ impl Issuer {
         let (status, body) = match parts.uri.path() {
             "/.well-known/openid-configuration" => (200, self.metadata()),
             "/keys" => {
-                let mut keys = self.behaviour().other_keys;
+                let IssuerBehaviour { key_set, other_keys: mut keys, .. } = self.behaviour();
                 keys.push(self.public_key());
-                (200, json!({"keys": keys}))
+                (200, key_set.unwrap_or_else(|| json!({"keys": keys})))
             }
             "/userinfo" => {
                 let authorization = parts.headers.get(http::header::AUTHORIZATION);
@@ -355,12 +370,27 @@ impl Issuer {
         for name in behaviour.omitted_claims {
             claims.as_object_mut()?.remove(*name);
         }
-        let header = BASE64.encode(json!({"alg": "ES256", "kid": "1"}).to_string());
+        let algorithm = if behaviour.hmac_key.is_some() { "HS256" } else { "ES256" };
+        let header = BASE64.encode(json!({"alg": algorithm, "kid": "1"}).to_string());
         let signing_input = format!("{header}.{}", BASE64.encode(claims.to_string()));
         let key = SigningKey::from_slice(&[if behaviour.is_signed_with_unpublished_key { 4 } else { 3 }; 32])
             .ok()?;
-        let signature: Signature = key.sign(signing_input.as_bytes());
-        let id_token = format!("{signing_input}.{}", BASE64.encode(signature.to_bytes()));
+        let hmac_key = behaviour.hmac_key.map(|kind| match kind {
+            HmacKey::ClientSecret => CLIENT_SECRET.as_bytes().to_vec(),
+            HmacKey::PublicKey => key.verifying_key().to_sec1_point(false).as_bytes().to_vec(),
+        });
+        let signature = match hmac_key {
+            Some(secret) => {
+                let mut mac = Hmac::<Sha256>::new_from_slice(&secret).ok()?;
+                mac.update(signing_input.as_bytes());
+                BASE64.encode(mac.finalize().into_bytes())
+            }
+            None => {
+                let signature: Signature = key.sign(signing_input.as_bytes());
+                BASE64.encode(signature.to_bytes())
+            }
+        };
+        let id_token = format!("{signing_input}.{signature}");
         let mut response = json!({"access_token": "unused", "token_type": "Bearer", "expires_in": 300, "id_token": id_token});
         replace_members(&mut response, &behaviour.token_overrides);
         Some(response)

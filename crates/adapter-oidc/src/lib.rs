@@ -66,8 +66,8 @@ impl OidcIssuers {
         let mut results = Vec::with_capacity(self.registrations.len());
         for registration in &self.registrations {
             let checked = async {
-                let metadata = Metadata::discover(&self.http, &registration.issuer).await?;
-                keys::fetch(&self.http, &metadata.jwks_uri).await.map(drop)
+                let metadata = Metadata::discover(&self.http, registration).await?;
+                keys::fetch(&self.http, &metadata).await.map(drop)
             };
             results.push((&registration.provider, checked.await));
         }
@@ -93,9 +93,9 @@ impl OidcProviders for OidcIssuers {
         ties: &AuthRequestState,
     ) -> Result<String, OidcError> {
         let registration = self.get_registration(provider)?;
-        let metadata = Metadata::discover(&self.http, &registration.issuer).await?;
+        let metadata = Metadata::discover(&self.http, registration).await?;
         // Fetched so that a person who could not be signed in afterwards is told so before.
-        keys::fetch(&self.http, &metadata.jwks_uri).await?;
+        keys::fetch(&self.http, &metadata).await?;
         // RFC 7636, section 4.2.
         let challenge = digest(&SHA256, ties.verifier.expose_secret().as_bytes());
         let mut url: Url = metadata.authorization_endpoint;
@@ -126,7 +126,7 @@ impl OidcProviders for OidcIssuers {
         now: Timestamp,
     ) -> Result<IdTokenClaims, OidcError> {
         let registration = self.get_registration(provider)?;
-        let metadata = Metadata::discover(&self.http, &registration.issuer).await?;
+        let metadata = Metadata::discover(&self.http, registration).await?;
         // RFC 9207, section 2.4: a code of one issuer must not be sent to another.
         match &returned.issuer {
             Some(issuer) if *issuer != registration.issuer => {
@@ -138,7 +138,7 @@ impl OidcProviders for OidcIssuers {
             _ => {}
         }
         // Before the code, which can be exchanged once.
-        let keys = keys::fetch(&self.http, &metadata.jwks_uri).await?;
+        let keys = keys::fetch(&self.http, &metadata).await?;
         let tokens =
             exchange::exchange_code(&self.http, registration, &metadata, redirect_uri, returned, ties)
                 .await?;

@@ -1,10 +1,15 @@
 //! The metadata of an issuer (OpenID Connect Discovery 1.0, section 3): the members that are used.
 
 use identity::oidc::OidcError;
+use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::client::{Document, IssuerHttpClient, shorten};
+use crate::{
+    Registration,
+    client::{Document, IssuerHttpClient, shorten},
+    signature::{HMAC_ALGORITHM, is_public_key_algorithm},
+};
 
 /// The way in which the client authenticates at the token endpoint (OpenID Connect Core 1.0, section 9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,14 +25,15 @@ pub(crate) enum ClientAuthMethod {
 pub(crate) struct Metadata {
     pub(crate) authorization_endpoint: Url,
     pub(crate) token_endpoint: Url,
-    pub(crate) jwks_uri: Url,
+    /// Address of the key set; `None` only if ID tokens are signed with the client secret.
+    pub(crate) jwks_uri: Option<Url>,
     pub(crate) userinfo_endpoint: Option<Url>,
     pub(crate) auth_method: ClientAuthMethod,
     /// True if the issuer responds by a form that the browser posts, and not by a redirect.
     pub(crate) responds_by_form: bool,
     /// True if each response of the authorization endpoint names the issuer (RFC 9207, section 3).
     pub(crate) requires_iss_parameter: bool,
-    /// True if ID tokens may be signed with the client secret.
+    /// True if the issuer announces that it signs ID tokens with the client secret, and there is one.
     pub(crate) signs_with_secret: bool,
 }
 
@@ -46,7 +52,11 @@ impl Metadata {
     /// # Errors
     /// [`OidcError::Unreachable`] if there is no response, [`OidcError::InvalidResponse`] if it is no metadata, or a member
     /// that is needed is missing or unusable.
-    pub(crate) async fn discover(http: &IssuerHttpClient, issuer: &str) -> Result<Self, OidcError> {
+    pub(crate) async fn discover(
+        http: &IssuerHttpClient,
+        registration: &Registration,
+    ) -> Result<Self, OidcError> {
+        let issuer = &registration.issuer;
         // A slash at the end is removed first (section 4.1).
         let address = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
         let url = Url::parse(&address)
@@ -54,10 +64,11 @@ impl Metadata {
         let document = Document { name: "description", url: &url };
         let response = http.get(document, None).await?;
         response.check_status()?;
-        Self::parse(&response.object()?, issuer).map_err(|error| document.invalid(error))
+        Self::parse(&response.object()?, registration).map_err(|error| document.invalid(error))
     }
 
-    fn parse(members: &Map<String, Value>, issuer: &str) -> Result<Self, InvalidMember> {
+    fn parse(members: &Map<String, Value>, registration: &Registration) -> Result<Self, InvalidMember> {
+        let issuer = registration.issuer.as_str();
         let named = required_text(members, "issuer")?;
         if named != issuer {
             let hint = if named.trim_end_matches('/') == issuer.trim_end_matches('/') {
@@ -88,15 +99,22 @@ impl Metadata {
         };
         let modes = list(members, "response_modes_supported");
         let algorithms = list(members, "id_token_signing_alg_values_supported");
+        // Anybody could sign with an empty secret.
+        let has_secret = registration.client_secret.as_ref().is_some_and(|it| !it.expose_secret().is_empty());
+        let signs_with_secret = has_secret && algorithms.contains(&HMAC_ALGORITHM);
+        let needs_keys = !signs_with_secret || algorithms.iter().any(|name| is_public_key_algorithm(name));
         Ok(Self {
             authorization_endpoint: required("authorization_endpoint")?,
             token_endpoint: required("token_endpoint")?,
-            jwks_uri: required("jwks_uri")?,
+            jwks_uri: match needs_keys {
+                true => Some(required("jwks_uri")?),
+                false => optional("jwks_uri")?,
+            },
             userinfo_endpoint: optional("userinfo_endpoint")?,
             auth_method,
             responds_by_form: modes.contains(&"form_post") && !modes.contains(&"query"),
             requires_iss_parameter: flag(members, "authorization_response_iss_parameter_supported"),
-            signs_with_secret: algorithms.contains(&"HS256"),
+            signs_with_secret,
         })
     }
 }
@@ -134,13 +152,31 @@ fn flag(members: &Map<String, Value>, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use identity::oidc::Provider;
     use serde_json::json;
 
     use super::*;
 
     const ISSUER: &str = "https://id.example.com";
 
+    fn registration(client_secret: Option<&str>) -> Registration {
+        Registration {
+            provider: Provider {
+                name: "company".to_owned(),
+                title: "Company".to_owned(),
+                trusted_domains: Vec::new(),
+            },
+            issuer: ISSUER.to_owned(),
+            client_id: "qala".to_owned(),
+            client_secret: client_secret.map(Into::into),
+        }
+    }
+
     fn parse(changes: Value) -> Result<Metadata, InvalidMember> {
+        parse_for(&registration(Some("secret")), changes)
+    }
+
+    fn parse_for(registration: &Registration, changes: Value) -> Result<Metadata, InvalidMember> {
         let mut members = json!({
             "issuer": ISSUER,
             "authorization_endpoint": "https://id.example.com/authorize?tenant=7",
@@ -150,7 +186,7 @@ mod tests {
         if let (Value::Object(members), Value::Object(changes)) = (&mut members, changes) {
             members.extend(changes);
         }
-        Metadata::parse(members.as_object().unwrap(), ISSUER)
+        Metadata::parse(members.as_object().unwrap(), registration)
     }
 
     #[test]
@@ -196,6 +232,44 @@ mod tests {
         ] {
             let metadata = parse(json!({"response_modes_supported": modes})).unwrap();
             assert_eq!(metadata.responds_by_form, expected, "{modes}");
+        }
+    }
+
+    #[test]
+    fn a_key_set_is_needed_unless_the_client_secret_signs() {
+        for (algorithms, secret, is_needed) in [
+            (json!(["HS256"]), Some("secret"), false),
+            (json!("HS256"), Some("secret"), false),
+            (json!(["HS256", "none", "ES512", "HS512", 7]), Some("secret"), false),
+            (json!(["HS256"]), None, true),
+            (json!(["HS256"]), Some(""), true),
+            (json!(["HS256", "RS256"]), Some("secret"), true),
+            (json!(["HS256", "EdDSA"]), Some("secret"), true),
+            (json!(["RS256"]), Some("secret"), true),
+            (json!(["HS512"]), Some("secret"), true),
+            (json!(["hs256"]), Some("secret"), true),
+            (json!([]), Some("secret"), true),
+            (json!(null), Some("secret"), true),
+        ] {
+            let parse = |uri: Value| {
+                let changes = json!({"id_token_signing_alg_values_supported": algorithms, "jwks_uri": uri});
+                parse_for(&registration(secret), changes)
+            };
+            for missing in [json!(null), json!("")] {
+                match parse(missing) {
+                    Ok(metadata) => assert!(!is_needed && metadata.jwks_uri.is_none(), "{algorithms}"),
+                    Err(error) => {
+                        assert!(
+                            is_needed && error.to_string() == "`jwks_uri` is missing",
+                            "{algorithms}: {error}"
+                        );
+                    }
+                }
+            }
+            let metadata = parse(json!("https://keys.example.com/set")).unwrap();
+            assert!(metadata.jwks_uri.is_some(), "{algorithms}");
+            let announces = algorithms.to_string().contains("HS256");
+            assert_eq!(metadata.signs_with_secret, announces && secret == Some("secret"), "{algorithms}");
         }
     }
 

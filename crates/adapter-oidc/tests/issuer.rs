@@ -1,5 +1,7 @@
 //! Sign-ins with an issuer on this machine that responds as a test says.
 
+#![expect(clippy::unwrap_used, reason = "a test that meets the unexpected has failed")]
+
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
@@ -296,5 +298,48 @@ async fn a_userinfo_endpoint_that_refuses_breaks_no_sign_in() {
         issuer.set("/userinfo", json(json!({"sub": "2", "email": "a@example.com", "email_verified": true})));
         let refused = issuer.finish_sign_in().await.unwrap_err();
         assert!(matches!(refused, OidcError::Refused(_)), "{refused}");
+    }
+}
+
+/// An issuer without a signing key signs with the client secret, and has no key to publish.
+#[tokio::test]
+async fn an_issuer_without_keys_signs_with_the_client_secret() {
+    for keys in
+        [json!({}), json!({"keys": null}), json!({"keys": []}), json!({"keys": [{"kty": "oct", "k": "AA"}]})]
+    {
+        let issuer = Issuer::start().await;
+        issuer.set("/keys", Answer::json(&keys));
+        issuer.start_sign_in().await.unwrap();
+        assert_eq!(issuer.finish_sign_in().await.unwrap().subject, "1");
+        // Where the description does not name the algorithm, only a key verifies.
+        issuer.describe(&json!({"id_token_signing_alg_values_supported": ["RS256"]}));
+        for error in [issuer.start_sign_in().await.unwrap_err(), issuer.finish_sign_in().await.unwrap_err()] {
+            let text = error.to_string();
+            assert!(text.contains("there is no key that verifies ID tokens (key set at"), "{keys}: {text}");
+        }
+    }
+    let issuer = Issuer::start().await;
+    issuer.set("/keys", Answer::status(404));
+    issuer.describe(&json!({"jwks_uri": null}));
+    issuer.start_sign_in().await.unwrap();
+    assert_eq!(issuer.finish_sign_in().await.unwrap().subject, "1");
+    for algorithms in [json!(["RS256", "HS256"]), json!(["RS256"]), json!(null)] {
+        issuer.describe(&json!({"jwks_uri": null, "id_token_signing_alg_values_supported": algorithms}));
+        let text = issuer.finish_sign_in().await.unwrap_err().to_string();
+        assert!(text.contains("`jwks_uri` is missing (description at"), "{algorithms}: {text}");
+    }
+    // With a key that could have signed, a token by the secret is refused unless the description names the algorithm.
+    let key = json!({"kty": "RSA", "n": URL_SAFE_NO_PAD.encode([9; 256]), "e": "AQAB"});
+    issuer.set("/keys", Answer::json(&json!({"keys": [key]})));
+    for (algorithms, is_accepted) in
+        [(json!(["RS256"]), false), (json!(null), false), (json!(["RS256", "HS256"]), true)]
+    {
+        issuer.describe(&json!({"id_token_signing_alg_values_supported": algorithms}));
+        match issuer.finish_sign_in().await {
+            Ok(_) => assert!(is_accepted, "{algorithms}"),
+            Err(error) => {
+                assert!(!is_accepted && matches!(error, OidcError::Refused(_)), "{algorithms}: {error}");
+            }
+        }
     }
 }

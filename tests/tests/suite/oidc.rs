@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use http::{Method, header};
 use serde_json::json;
-use tests::{Client, Database, Issuer, IssuerBehaviour, IssuerFailure, Reply, Server};
+use tests::{Client, Database, HmacKey, Issuer, IssuerBehaviour, IssuerFailure, Reply, Server};
 
 mod shapes;
 

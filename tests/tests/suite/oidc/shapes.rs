@@ -113,6 +113,38 @@ async fn issuers_of_many_shapes_sign_people_in() -> Result<()> {
                 ..IssuerBehaviour::default()
             },
         ),
+        (
+            "the client secret as the key",
+            IssuerBehaviour {
+                hmac_key: Some(HmacKey::ClientSecret),
+                key_set: Some(json!({})),
+                ..metadata(json!({"id_token_signing_alg_values_supported": ["HS256"]}))
+            },
+        ),
+        (
+            "the client secret as the key, and null for keys",
+            IssuerBehaviour {
+                hmac_key: Some(HmacKey::ClientSecret),
+                key_set: Some(json!({"keys": null})),
+                ..metadata(json!({"id_token_signing_alg_values_supported": ["HS256"]}))
+            },
+        ),
+        (
+            "the client secret as the key, and no key set",
+            IssuerBehaviour {
+                hmac_key: Some(HmacKey::ClientSecret),
+                ..metadata(
+                    json!({"id_token_signing_alg_values_supported": ["HS256", "none"], "jwks_uri": null}),
+                )
+            },
+        ),
+        (
+            "the client secret as one of the keys",
+            IssuerBehaviour {
+                hmac_key: Some(HmacKey::ClientSecret),
+                ..metadata(json!({"id_token_signing_alg_values_supported": ["ES256", "HS256"]}))
+            },
+        ),
     ];
     assert!(shapes.len() >= 20);
     with_issuer(&[], async |server, issuer| {
@@ -173,6 +205,25 @@ async fn what_decides_about_a_person_is_never_guessed() -> Result<()> {
                 "userinfo with a verification that is a number",
                 userinfo(json!({"sub": "subject-1", "email": "a@example.test", "email_verified": 1})),
                 403,
+            ),
+            (
+                "the client secret as the key, which the description does not name",
+                IssuerBehaviour { hmac_key: Some(HmacKey::ClientSecret), ..IssuerBehaviour::default() },
+                401,
+            ),
+            (
+                "a public key as a secret",
+                IssuerBehaviour { hmac_key: Some(HmacKey::PublicKey), ..IssuerBehaviour::default() },
+                401,
+            ),
+            (
+                "a public key as a secret, of an issuer that signs with secrets",
+                IssuerBehaviour {
+                    hmac_key: Some(HmacKey::PublicKey),
+                    metadata_overrides: json!({"id_token_signing_alg_values_supported": ["ES256", "HS256"]}),
+                    ..IssuerBehaviour::default()
+                },
+                401,
             ),
             ("userinfo without an address", userinfo(json!({"sub": "subject-1"})), 403),
             (
@@ -289,6 +340,11 @@ async fn a_description_that_cannot_be_used_is_named() -> Result<()> {
             (json!({"token_endpoint": null}), "`token_endpoint` is missing"),
             (json!({"jwks_uri": ["keys"]}), "`jwks_uri` is not a text"),
             (json!({"issuer": other}), "they differ by the slash"),
+            (json!({"jwks_uri": null}), "`jwks_uri` is missing"),
+            (
+                json!({"jwks_uri": null, "id_token_signing_alg_values_supported": ["ES256", "HS256"]}),
+                "`jwks_uri` is missing",
+            ),
         ] {
             issuer.set_behaviour(IssuerBehaviour { metadata_overrides, ..IssuerBehaviour::default() });
             let reply = visitor.get("/v1/auth/oidc/company/start").await?;
@@ -296,6 +352,10 @@ async fn a_description_that_cannot_be_used_is_named() -> Result<()> {
             let text = reply.json::<serde_json::Value>()?["error"]["message"].to_string();
             assert!(text.contains(message), "{text}");
         }
+        issuer.set_behaviour(IssuerBehaviour { key_set: Some(json!({})), ..IssuerBehaviour::default() });
+        let reply = visitor.get("/v1/auth/oidc/company/start").await?;
+        reply.assert_error(503, "provider_unavailable");
+        assert!(reply.to_string().contains("there is no key that verifies ID tokens (key set at"), "{reply}");
         issuer.set_behaviour(IssuerBehaviour { content_coding: Some("gzip"), ..IssuerBehaviour::default() });
         let reply = visitor.get("/v1/auth/oidc/company/start").await?;
         reply.assert_error(503, "provider_unavailable");
