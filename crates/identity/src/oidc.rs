@@ -1,5 +1,6 @@
 //! Sign-in through an OpenID Connect issuer (OpenID Connect Core 1.0, authorization code flow with PKCE).
 
+mod authorization_error;
 mod sign_in;
 mod trusted_email;
 
@@ -7,6 +8,7 @@ use async_trait::async_trait;
 use kernel::Timestamp;
 use secrecy::SecretString;
 
+pub use authorization_error::AuthorizationError;
 pub use sign_in::oidc_sign_in;
 pub use trusted_email::trusted_email;
 

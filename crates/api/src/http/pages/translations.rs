@@ -203,7 +203,7 @@ mod tests {
     }
 
     /// Codes of the refusals on pages, and the names of their cases.
-    const REFUSALS: [&str; 22] = [
+    const REFUSALS: [&str; 25] = [
         "invalid_code",
         "invalid_email",
         "rate_limited",
@@ -216,6 +216,9 @@ mod tests {
         "email_not_verified",
         "sign_in_over",
         "provider_refused",
+        "provider_cancelled",
+        "provider_denied",
+        "provider_error",
         "provider_unavailable",
         "provider_misconfigured",
         "workspace_not_found",

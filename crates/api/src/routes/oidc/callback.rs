@@ -6,12 +6,12 @@ use axum::{
     http::{HeaderMap, header},
     response::Response,
 };
-use identity::oidc::{CallbackParams, OidcError};
+use identity::oidc::{AuthorizationError, CallbackParams, OidcError};
 use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{auth_request, redirect_uri, unavailable};
+use super::{auth_request, redirect_uri, refused, unavailable};
 use crate::{
     auth::{Ctx, ExtractSignInClient, PageVisitor, with_session_cookie},
     http::{
@@ -82,9 +82,15 @@ pub(crate) async fn finish_oidc_sign_in(
     else {
         return Ok(refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?);
     };
-    let returned = match (answer.code, answer.error) {
+    let error = answer.error.as_deref().and_then(AuthorizationError::parse);
+    let code = answer.code.filter(|code| !code.is_empty());
+    let returned = match (code, error) {
         (Some(code), None) => CallbackParams { code: SecretString::from(code), issuer: answer.iss },
-        _ => return with_cookie_removed(&api, refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?),
+        (_, error) => {
+            let code = error.as_ref().map_or("none", AuthorizationError::code);
+            tracing::warn!(provider, error = code, "issuer's response is an error, or has no code");
+            return with_cookie_removed(&api, refusal_page(locale, refused(error.as_ref()), SIGN_IN_PATH)?);
+        }
     };
     if !api.auth_states().consume(state) {
         return with_cookie_removed(&api, refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?);
@@ -103,15 +109,7 @@ pub(crate) async fn finish_oidc_sign_in(
         }
         Err(OidcError::Refused(reason)) => {
             tracing::warn!(provider, reason, "issuer's response refused");
-            let refused = Problem::new(
-                ProblemKind::Unauthorized,
-                "provider_refused",
-                "The response of the sign-in service was refused.",
-            );
-            return with_cookie_removed(
-                &api,
-                refusal_page(locale, refused.hint("Start again."), SIGN_IN_PATH)?,
-            );
+            return with_cookie_removed(&api, refusal_page(locale, refused(None), SIGN_IN_PATH)?);
         }
     };
     let peppers = api.peppers();
