@@ -48,6 +48,8 @@ pub struct IssuerBehaviour {
     pub userinfo: Option<Value>,
     /// True if the client must authenticate in the body.
     pub takes_secret_in_body: bool,
+    /// True if it refuses scopes that it does not announce, and an address or a name without `form_post`, as Apple does.
+    pub refuses_as_apple: bool,
     /// Content coding that responses claim to have.
     pub content_coding: Option<&'static str>,
 }
@@ -70,6 +72,7 @@ impl Default for IssuerBehaviour {
             token_status: 200,
             userinfo: None,
             takes_secret_in_body: false,
+            refuses_as_apple: false,
             content_coding: None,
         }
     }
@@ -191,6 +194,16 @@ impl Issuer {
 
     /// Writes the server's configuration file for this issuer to `folder` and returns its path.
     pub fn write_config(&self, folder: &std::path::Path, trusted_domains: &[&str]) -> Result<String> {
+        self.write_config_with(folder, trusted_domains, "")
+    }
+
+    /// Like [`Self::write_config`], with more lines for the provider.
+    pub fn write_config_with(
+        &self,
+        folder: &std::path::Path,
+        trusted_domains: &[&str],
+        lines: &str,
+    ) -> Result<String> {
         let secret = folder.join("secret");
         std::fs::write(&secret, format!("{CLIENT_SECRET}\n"))?;
         let path = folder.join("oidc.toml");
@@ -198,7 +211,7 @@ impl Issuer {
             &path,
             format!(
                 "[[provider]]\nname = \"company\"\ntitle = \"Company\"\nissuer = {:?}\nclient_id = {CLIENT_ID:?}\n\
-                 client_secret_file = {secret:?}\ntrusted_domains = {trusted_domains:?}\n",
+                 client_secret_file = {secret:?}\ntrusted_domains = {trusted_domains:?}\n{lines}",
                 self.base_url
             ),
         )?;
@@ -223,7 +236,16 @@ impl Issuer {
         let get = |name: &str| query.get(name).cloned().with_context(|| format!("no {name}: {address}"));
         anyhow::ensure!(get("response_type")? == "code" && get("client_id")? == CLIENT_ID, "{address}");
         anyhow::ensure!(get("code_challenge_method")? == "S256", "{address}");
-        anyhow::ensure!(get("scope")?.split(' ').any(|scope| scope == "openid"), "{address}");
+        let scope = get("scope")?;
+        anyhow::ensure!(scope.split(' ').any(|scope| scope == "openid"), "{address}");
+        if self.behaviour().refuses_as_apple {
+            let supported = self.metadata()["scopes_supported"].clone();
+            let is_known =
+                |scope: &str| supported.as_array().is_some_and(|all| all.iter().any(|it| it == scope));
+            anyhow::ensure!(scope.split(' ').all(is_known), "invalid_scope: {address}");
+            let is_form = query.get("response_mode").is_some_and(|mode| mode == "form_post");
+            anyhow::ensure!(is_form || scope == "openid", "response_mode must be form_post: {address}");
+        }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let code = format!("code-{}", state.codes.len());
         let authorization = (get("code_challenge")?, get("nonce")?, get("redirect_uri")?);

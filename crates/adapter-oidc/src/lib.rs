@@ -24,6 +24,18 @@ use client::IssuerHttpClient;
 pub use client::TlsError;
 use metadata::Metadata;
 
+/// The way in which an issuer sends its response to the browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResponseMode {
+    /// In the query of a redirect, which is the default of the authorization code flow (OAuth 2.0 Multiple Response Type
+    /// Encoding Practices, section 2.1).
+    Query,
+    /// In a form that the browser posts (OAuth 2.0 Form Post Response Mode).
+    FormPost,
+}
+
+kernel::names! { ResponseMode { Query = "query", FormPost = "form_post" } }
+
 /// An issuer that the operator configured.
 #[derive(Debug)]
 pub struct Registration {
@@ -35,6 +47,10 @@ pub struct Registration {
     pub client_id: String,
     /// Client secret at the issuer; `None` for a public client.
     pub client_secret: Option<SecretString>,
+    /// Response mode to ask for; `None` to choose it by the issuer and its metadata.
+    pub response_mode: Option<ResponseMode>,
+    /// Scopes to request beside `openid`; `None` for `email` and `profile`, without those that the metadata's list lacks.
+    pub scopes: Option<Vec<String>>,
 }
 
 /// The issuers that the operator configured.
@@ -105,13 +121,13 @@ impl OidcProviders for OidcIssuers {
                 .append_pair("response_type", "code")
                 .append_pair("client_id", &registration.client_id)
                 .append_pair("redirect_uri", redirect_uri)
-                .append_pair("scope", "openid email profile")
+                .append_pair("scope", &metadata.scope)
                 .append_pair("state", ties.state.expose_secret())
                 .append_pair("nonce", ties.nonce.expose_secret())
                 .append_pair("code_challenge", &URL_SAFE_NO_PAD.encode(challenge))
                 .append_pair("code_challenge_method", "S256");
-            if metadata.responds_by_form {
-                query.append_pair("response_mode", "form_post");
+            if let Some(mode) = metadata.response_mode {
+                query.append_pair("response_mode", mode.as_str());
             }
         }
         Ok(url.into())

@@ -1,12 +1,14 @@
 //! The metadata of an issuer (OpenID Connect Discovery 1.0, section 3): the members that are used.
 
+use std::collections::BTreeSet;
+
 use identity::oidc::OidcError;
 use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value};
 use url::Url;
 
 use crate::{
-    Registration,
+    Registration, ResponseMode,
     client::{Document, IssuerHttpClient, shorten},
     signature::{HMAC_ALGORITHM, is_public_key_algorithm},
 };
@@ -20,6 +22,12 @@ pub(crate) enum ClientAuthMethod {
     Post,
 }
 
+/// Issuers that announce the mode `query` and refuse it to clients that ask for an address: Apple.
+const FORM_POST_ISSUERS: [&str; 1] = ["https://appleid.apple.com"];
+
+/// Scopes that are requested beside `openid` where none are configured.
+const DEFAULT_SCOPES: [&str; 2] = ["email", "profile"];
+
 /// The members of an issuer's metadata that are used.
 #[derive(Debug)]
 pub(crate) struct Metadata {
@@ -29,8 +37,10 @@ pub(crate) struct Metadata {
     pub(crate) jwks_uri: Option<Url>,
     pub(crate) userinfo_endpoint: Option<Url>,
     pub(crate) auth_method: ClientAuthMethod,
-    /// True if the issuer responds by a form that the browser posts, and not by a redirect.
-    pub(crate) responds_by_form: bool,
+    /// Response mode to ask for; `None` for that of the flow.
+    pub(crate) response_mode: Option<ResponseMode>,
+    /// Scopes to request, separated by blanks.
+    pub(crate) scope: String,
     /// True if each response of the authorization endpoint names the issuer (RFC 9207, section 3).
     pub(crate) requires_iss_parameter: bool,
     /// True if the issuer announces that it signs ID tokens with the client secret, and there is one.
@@ -98,6 +108,8 @@ impl Metadata {
             false => ClientAuthMethod::Basic,
         };
         let modes = list(members, "response_modes_supported");
+        let responds_by_form = FORM_POST_ISSUERS.contains(&issuer)
+            || (modes.contains(&"form_post") && !modes.contains(&"query"));
         let algorithms = list(members, "id_token_signing_alg_values_supported");
         // Anybody could sign with an empty secret.
         let has_secret = registration.client_secret.as_ref().is_some_and(|it| !it.expose_secret().is_empty());
@@ -112,11 +124,26 @@ impl Metadata {
             },
             userinfo_endpoint: optional("userinfo_endpoint")?,
             auth_method,
-            responds_by_form: modes.contains(&"form_post") && !modes.contains(&"query"),
+            response_mode: registration.response_mode.or(responds_by_form.then_some(ResponseMode::FormPost)),
+            scope: scope(registration.scopes.as_deref(), &list(members, "scopes_supported")),
             requires_iss_parameter: flag(members, "authorization_response_iss_parameter_supported"),
             signs_with_secret,
         })
     }
+}
+
+/// Returns the scopes to request: `openid` and the configured ones, or the default ones that the issuer has.
+fn scope(configured: Option<&[String]>, supported: &[&str]) -> String {
+    let is_supported = |scope: &str| supported.is_empty() || supported.contains(&scope);
+    let mut scopes = vec!["openid"];
+    match configured {
+        Some(configured) => scopes.extend(configured.iter().map(String::as_str)),
+        // An issuer may refuse a request with a scope that it does not know.
+        None => scopes.extend(DEFAULT_SCOPES.iter().filter(|scope| is_supported(scope))),
+    }
+    let mut seen = BTreeSet::new();
+    scopes.retain(|scope| seen.insert(*scope));
+    scopes.join(" ")
 }
 
 fn required_text<'m>(members: &'m Map<String, Value>, name: &str) -> Result<&'m str, InvalidMember> {
@@ -169,6 +196,8 @@ mod tests {
             issuer: ISSUER.to_owned(),
             client_id: "qala".to_owned(),
             client_secret: client_secret.map(Into::into),
+            response_mode: None,
+            scopes: None,
         }
     }
 
@@ -223,16 +252,81 @@ mod tests {
 
     #[test]
     fn a_form_is_asked_for_where_there_is_no_redirect() {
+        use ResponseMode::{FormPost, Query};
         for (modes, expected) in [
-            (json!(null), false),
-            (json!(["query", "fragment", "form_post"]), false),
-            (json!(["form_post"]), true),
-            (json!(["fragment", "form_post"]), true),
-            (json!(["fragment"]), false),
+            (json!(null), None),
+            (json!(["query", "fragment", "form_post"]), None),
+            (json!(["form_post"]), Some(FormPost)),
+            (json!(["fragment", "form_post"]), Some(FormPost)),
+            (json!(["fragment"]), None),
         ] {
             let metadata = parse(json!({"response_modes_supported": modes})).unwrap();
-            assert_eq!(metadata.responds_by_form, expected, "{modes}");
+            assert_eq!(metadata.response_mode, expected, "{modes}");
+            for configured in [Query, FormPost] {
+                let registration = Registration { response_mode: Some(configured), ..registration(None) };
+                let metadata = parse_for(&registration, json!({"response_modes_supported": modes})).unwrap();
+                assert_eq!(metadata.response_mode, Some(configured), "{modes}");
+            }
         }
+    }
+
+    #[test]
+    fn scopes_that_the_issuer_has_are_requested() {
+        for (supported, expected) in [
+            (json!(null), "openid email profile"),
+            (json!([]), "openid email profile"),
+            (json!({"openid": true}), "openid email profile"),
+            (json!(["openid", "profile", "email", "offline_access"]), "openid email profile"),
+            (json!(["openid", "email", "name"]), "openid email"),
+            (json!("openid profile"), "openid profile"),
+            (json!(["openid"]), "openid"),
+            (json!(["api", 7]), "openid"),
+        ] {
+            let metadata = parse(json!({"scopes_supported": supported})).unwrap();
+            assert_eq!(metadata.scope, expected, "{supported}");
+            for (configured, expected) in [
+                (&[][..], "openid"),
+                (&["email"], "openid email"),
+                (&["groups", "openid", "email", "groups"], "openid groups email"),
+            ] {
+                let scopes = Some(configured.iter().map(|scope| (*scope).to_owned()).collect());
+                let registration = Registration { scopes, ..registration(None) };
+                let metadata = parse_for(&registration, json!({"scopes_supported": supported})).unwrap();
+                assert_eq!(metadata.scope, expected, "{supported}");
+            }
+        }
+    }
+
+    /// Apple refuses the scope `profile`, and an address without `form_post`, which it does not say.
+    #[test]
+    fn apple_is_asked_for_what_it_takes() {
+        let members = json!({
+            "issuer": "https://appleid.apple.com",
+            "authorization_endpoint": "https://appleid.apple.com/auth/authorize",
+            "token_endpoint": "https://appleid.apple.com/auth/token",
+            "revocation_endpoint": "https://appleid.apple.com/auth/revoke",
+            "jwks_uri": "https://appleid.apple.com/auth/keys",
+            "response_types_supported": ["code"],
+            "response_modes_supported": ["query", "fragment", "form_post"],
+            "subject_types_supported": ["pairwise"],
+            "id_token_signing_alg_values_supported": ["RS256"],
+            "scopes_supported": ["openid", "email", "name"],
+            "token_endpoint_auth_methods_supported": ["client_secret_post"],
+            "claims_supported": [
+                "aud", "email", "email_verified", "exp", "iat", "is_private_email", "iss", "nonce",
+                "nonce_supported", "real_user_status", "sub", "transfer_sub",
+            ],
+        });
+        let parse = |response_mode| {
+            let issuer = "https://appleid.apple.com".to_owned();
+            let registration = Registration { issuer, response_mode, ..registration(Some("secret")) };
+            Metadata::parse(members.as_object().unwrap(), &registration).unwrap()
+        };
+        let metadata = parse(None);
+        assert_eq!(metadata.response_mode, Some(ResponseMode::FormPost));
+        assert_eq!((metadata.scope.as_str(), metadata.auth_method), ("openid email", ClientAuthMethod::Post));
+        assert!(metadata.jwks_uri.is_some() && metadata.userinfo_endpoint.is_none());
+        assert_eq!(parse(Some(ResponseMode::Query)).response_mode, Some(ResponseMode::Query));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use adapter_oidc::{OidcIssuers, Registration};
+use adapter_oidc::{OidcIssuers, Registration, ResponseMode};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use identity::oidc::{
     AuthRequestState, CallbackParams, EmailVerified, IdTokenClaims, OidcError, OidcProviders as _, Provider,
@@ -116,11 +116,17 @@ impl Issuer {
             issuer: self.url.clone(),
             client_id: "qala".to_owned(),
             client_secret: Some(CLIENT_SECRET.into()),
+            response_mode: None,
+            scopes: None,
         }
     }
 
     async fn start_sign_in(&self) -> Result<String, OidcError> {
-        let issuers = OidcIssuers::new(vec![self.registration()]).unwrap();
+        self.start_sign_in_with(self.registration()).await
+    }
+
+    async fn start_sign_in_with(&self, registration: Registration) -> Result<String, OidcError> {
+        let issuers = OidcIssuers::new(vec![registration]).unwrap();
         issuers.authorization_url("company", "https://qala.example.com/callback", &ties()).await
     }
 
@@ -341,5 +347,27 @@ async fn an_issuer_without_keys_signs_with_the_client_secret() {
                 assert!(!is_accepted && matches!(error, OidcError::Refused(_)), "{algorithms}: {error}");
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn scopes_and_response_mode_are_those_of_the_operator() {
+    let issuer = Issuer::start().await;
+    issuer.describe(&json!({
+        "response_modes_supported": ["query", "fragment", "form_post"],
+        "scopes_supported": ["openid", "email", "name"],
+    }));
+    for (response_mode, scopes, expected) in [
+        (None, None, (Some("openid email"), None)),
+        (Some(ResponseMode::FormPost), None, (Some("openid email"), Some("form_post"))),
+        (Some(ResponseMode::Query), None, (Some("openid email"), Some("query"))),
+        (None, Some(vec!["profile".to_owned()]), (Some("openid profile"), None)),
+        (None, Some(Vec::new()), (Some("openid"), None)),
+    ] {
+        let registration = Registration { response_mode, scopes, ..issuer.registration() };
+        let url: url::Url = issuer.start_sign_in_with(registration).await.unwrap().parse().unwrap();
+        let query: BTreeMap<_, _> = url.query_pairs().collect();
+        let of = |name: &str| query.get(name).map(|value| &**value);
+        assert_eq!((of("scope"), of("response_mode")), expected, "{url}");
     }
 }

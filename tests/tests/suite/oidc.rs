@@ -11,10 +11,19 @@ const BOTH_DATABASES: [Database; 2] = [Database::Sqlite, Database::Postgres];
 
 /// Runs a test with a server that has the issuer as a provider with these trusted domains.
 async fn with_issuer(trusted: &[&str], test: impl AsyncFn(&Server, &Issuer) -> Result<()>) -> Result<()> {
+    with_configured_issuer(trusted, "", test).await
+}
+
+/// Like [`with_issuer`], with more lines in the configuration of the provider.
+async fn with_configured_issuer(
+    trusted: &[&str],
+    lines: &str,
+    test: impl AsyncFn(&Server, &Issuer) -> Result<()>,
+) -> Result<()> {
     for database in BOTH_DATABASES {
         let issuer = Issuer::start().await?;
         let folder = tempfile::tempdir()?;
-        let config = issuer.write_config(folder.path(), trusted)?;
+        let config = issuer.write_config_with(folder.path(), trusted, lines)?;
         let options = Server::with(database).args(["--no-rate-limits", "--oidc-config", &config]);
         tests::on_server(options, async |server| test(&server, &issuer).await).await?;
     }

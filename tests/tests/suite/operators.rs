@@ -327,7 +327,23 @@ async fn invalid_options_are_named() -> Result<()> {
     let file = folder.path().join("empty");
     fs::write(&file, "\n")?;
     let file = file.to_str().context("no path")?;
+    let provider =
+        "[[provider]]\nname = \"company\"\nissuer = \"https://id.example.com\"\nclient_id = \"qala\"\n";
+    let (mode, scopes) = (folder.path().join("mode.toml"), folder.path().join("scopes.toml"));
+    fs::write(&mode, format!("{provider}response_mode = \"fragment\"\n"))?;
+    fs::write(&scopes, format!("{provider}scopes = [\"openid email\"]\n"))?;
+    let (mode, scopes) = (mode.to_str().context("no path")?, scopes.to_str().context("no path")?);
     for (arguments, environment, expected) in [
+        (
+            vec!["serve", "--oidc-config", mode],
+            vec![],
+            "--oidc-config: the response_mode of company must be query or form_post",
+        ),
+        (
+            vec!["serve", "--oidc-config", scopes],
+            vec![],
+            "--oidc-config: the scopes of company must be a list",
+        ),
         (
             vec!["serve"],
             vec![("QALA_WORKER", "4")],

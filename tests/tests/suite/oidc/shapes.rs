@@ -419,6 +419,20 @@ async fn a_wrong_response_names_its_document() -> Result<()> {
     .await
 }
 
+/// Returns the form that a browser posts for an issuer which would have redirected it to this URL.
+fn form_of(back: &str) -> Result<String> {
+    let back: url::Url = back.parse()?;
+    Ok(format!("{}&user=%7B%22name%22%3A1%7D", back.query().context("no query")?))
+}
+
+/// Posts a form from the page of an issuer, without cookies.
+async fn post_form(visitor: &Client, path: &str, form: String) -> Result<Reply> {
+    let outside = visitor.signed_out();
+    let request = outside.request(Method::POST, path);
+    let request = request.header(header::ORIGIN, "https://id.example.test")?;
+    request.body("application/x-www-form-urlencoded", form)?.send().await
+}
+
 /// An issuer that responds by a form only: the browser posts it without cookies, and is redirected to come with them.
 #[tokio::test]
 async fn an_issuer_may_respond_by_a_form() -> Result<()> {
@@ -432,16 +446,8 @@ async fn an_issuer_may_respond_by_a_form() -> Result<()> {
             "{}",
             browser.authorization_url
         );
-        let back: url::Url = issuer.sign_in(&browser.authorization_url)?.parse()?;
-        let form = format!("{}&user=%7B%22name%22%3A1%7D", back.query().context("no query")?);
         let path = "/v1/auth/oidc/company/callback";
-        let post = async |path: &str, form: String| {
-            let outside = visitor.signed_out();
-            let request = outside.request(Method::POST, path);
-            let request = request.header(header::ORIGIN, "https://id.example.test")?;
-            request.body("application/x-www-form-urlencoded", form)?.send().await
-        };
-        let reply = post(path, form).await?;
+        let reply = post_form(&visitor, path, form_of(&issuer.sign_in(&browser.authorization_url)?)?).await?;
         assert_eq!(reply.status.as_u16(), 303, "{reply}");
         let to = reply.header("location").context("no location")?.to_owned();
         assert!(to.starts_with(&format!("{path}?")) && !to.contains("user="), "{to}");
@@ -451,9 +457,76 @@ async fn an_issuer_may_respond_by_a_form() -> Result<()> {
         let reply =
             follow_callback(&visitor, Some(&browser.cookie), &format!("{}{to}", visitor.base_url())).await?;
         client_from_reply(server, &reply)?;
-        assert_eq!(post("/v1/auth/oidc/nobody/callback", "code=1".to_owned()).await?.status.as_u16(), 404);
-        assert_eq!(post(path, "x".repeat(20_000)).await?.status.as_u16(), 413);
+        let nobody = post_form(&visitor, "/v1/auth/oidc/nobody/callback", "code=1".to_owned()).await?;
+        assert_eq!(nobody.status.as_u16(), 404);
+        assert_eq!(post_form(&visitor, path, "x".repeat(20_000)).await?.status.as_u16(), 413);
         Ok(())
     })
     .await
+}
+
+/// Apple announces `query`, demands `form_post` of clients that ask for an address, refuses the scope `profile`, and takes the
+/// client secret in the body only.
+#[tokio::test]
+async fn an_issuer_like_apple_signs_people_in() -> Result<()> {
+    with_configured_issuer(&[], "response_mode = \"form_post\"\n", async |server, issuer| {
+        let visitor = server.client();
+        issuer.set_behaviour(IssuerBehaviour {
+            email_verified: None,
+            claim_overrides: json!({
+                "email_verified": "true", "is_private_email": "true", "nonce_supported": true, "real_user_status": 2,
+            }),
+            metadata_overrides: json!({
+                "response_modes_supported": ["query", "fragment", "form_post"],
+                "subject_types_supported": ["pairwise"],
+                "scopes_supported": ["openid", "email", "name"],
+                "token_endpoint_auth_methods_supported": ["client_secret_post"],
+            }),
+            takes_secret_in_body: true,
+            refuses_as_apple: true,
+            ..IssuerBehaviour::default()
+        });
+        let browser = start_sign_in(&visitor, "/device").await?;
+        let form = form_of(&issuer.sign_in(&browser.authorization_url)?)?;
+        let reply = post_form(&visitor, "/v1/auth/oidc/company/callback", form).await?;
+        let to = format!("{}{}", visitor.base_url(), reply.header("location").context("no location")?);
+        let person = client_from_reply(server, &follow_callback(&visitor, Some(&browser.cookie), &to).await?)?;
+        let session = person.get("/v1/session").await?;
+        assert_eq!(session.string_at("/user/email")?, "aigerim@example.test");
+
+        // Whoever cancels there comes back by a form, too.
+        let browser = start_sign_in(&visitor, "/device").await?;
+        let back = issuer.sign_in(&browser.authorization_url)?.replace("code=", "error=user_cancelled_authorize&was=");
+        let reply = post_form(&visitor, "/v1/auth/oidc/company/callback", form_of(&back)?).await?;
+        let to = format!("{}{}", visitor.base_url(), reply.header("location").context("no location")?);
+        let reply = follow_callback(&visitor, Some(&browser.cookie), &to).await?;
+        assert_refused(&reply, 401, "cancelled");
+        assert!(String::from_utf8_lossy(&reply.body).contains("You cancelled the sign-in"), "{reply}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_operator_chooses_scopes_and_response_mode() -> Result<()> {
+    for (lines, supported, scope, mode) in [
+        ("", json!(null), "openid email profile", None),
+        ("", json!(["openid", "email", "name"]), "openid email", None),
+        ("scopes = [\"email\", \"groups\"]\n", json!(["openid"]), "openid email groups", None),
+        ("scopes = []\nresponse_mode = \"query\"\n", json!(null), "openid", Some("query")),
+        ("response_mode = \"form_post\"\n", json!(null), "openid email profile", Some("form_post")),
+    ] {
+        with_configured_issuer(&[], lines, async |server, issuer| {
+            let metadata_overrides = json!({"scopes_supported": supported});
+            issuer.set_behaviour(IssuerBehaviour { metadata_overrides, ..IssuerBehaviour::default() });
+            let browser = start_sign_in(&server.client(), "/device").await?;
+            let url: url::Url = browser.authorization_url.parse()?;
+            let asked: std::collections::HashMap<_, _> = url.query_pairs().collect();
+            assert_eq!(asked.get("scope").map(|value| &**value), Some(scope), "{url}");
+            assert_eq!(asked.get("response_mode").map(|value| &**value), mode, "{url}");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
 }
