@@ -8,6 +8,7 @@ use std::{
 use anyhow::{Context as _, Result};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use bytes::Bytes;
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use hyper::{body::Incoming, service::service_fn};
@@ -29,12 +30,16 @@ pub struct IssuerBehaviour {
     pub omitted_claims: &'static [&'static str],
     /// Signs with a key that is not in the published key set.
     pub is_signed_with_unpublished_key: bool,
+    /// Signs by HS256 with this and not with the key.
+    pub hmac_key: Option<HmacKey>,
     /// `authorization_response_iss_parameter_supported` in the metadata (RFC 9207); `None` to omit it.
     pub iss_parameter_supported: Option<bool>,
     /// Members of the metadata that replace the regular ones; null removes one.
     pub metadata_overrides: Value,
     /// Keys of the key set beside the one that signs.
     pub other_keys: Vec<Value>,
+    /// The whole key set, in place of the regular one.
+    pub key_set: Option<Value>,
     /// Members of the token response that replace the regular ones; null removes one.
     pub token_overrides: Value,
     /// Status of a token response.
@@ -43,6 +48,8 @@ pub struct IssuerBehaviour {
     pub userinfo: Option<Value>,
     /// True if the client must authenticate in the body.
     pub takes_secret_in_body: bool,
+    /// True if it refuses scopes that it does not announce, and an address or a name without `form_post`, as Apple does.
+    pub refuses_as_apple: bool,
     /// Content coding that responses claim to have.
     pub content_coding: Option<&'static str>,
 }
@@ -56,16 +63,27 @@ impl Default for IssuerBehaviour {
             claim_overrides: json!({}),
             omitted_claims: &[],
             is_signed_with_unpublished_key: false,
+            hmac_key: None,
             iss_parameter_supported: None,
             metadata_overrides: json!({}),
             other_keys: Vec::new(),
+            key_set: None,
             token_overrides: json!({}),
             token_status: 200,
             userinfo: None,
             takes_secret_in_body: false,
+            refuses_as_apple: false,
             content_coding: None,
         }
     }
+}
+
+/// Key of an ID token that is signed by HS256.
+#[derive(Debug, Clone, Copy)]
+pub enum HmacKey {
+    ClientSecret,
+    /// The published public key, as an attacker would use it.
+    PublicKey,
 }
 
 /// Replaces members of an object; null removes one.
@@ -93,6 +111,10 @@ pub enum IssuerFailure {
     Status(u16),
     /// Responds 200 with a body that is not valid OAuth.
     InvalidBody,
+    /// Responds 200 with a web page, as a server does that knows no such path and shows its application.
+    WebPage,
+    /// Responds 200 with an empty list.
+    EmptyList,
     /// Closes the connection without a response.
     CloseConnection,
 }
@@ -124,6 +146,13 @@ fn json_response(status: u16, body: &Value) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
     *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
     let kind = http::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+    response
+}
+
+fn html_response(page: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(page)));
+    let kind = http::HeaderValue::from_static("text/html; charset=utf-8");
     response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
     response
 }
@@ -165,6 +194,16 @@ impl Issuer {
 
     /// Writes the server's configuration file for this issuer to `folder` and returns its path.
     pub fn write_config(&self, folder: &std::path::Path, trusted_domains: &[&str]) -> Result<String> {
+        self.write_config_with(folder, trusted_domains, "")
+    }
+
+    /// Like [`Self::write_config`], with more lines for the provider.
+    pub fn write_config_with(
+        &self,
+        folder: &std::path::Path,
+        trusted_domains: &[&str],
+        lines: &str,
+    ) -> Result<String> {
         let secret = folder.join("secret");
         std::fs::write(&secret, format!("{CLIENT_SECRET}\n"))?;
         let path = folder.join("oidc.toml");
@@ -172,7 +211,7 @@ impl Issuer {
             &path,
             format!(
                 "[[provider]]\nname = \"company\"\ntitle = \"Company\"\nissuer = {:?}\nclient_id = {CLIENT_ID:?}\n\
-                 client_secret_file = {secret:?}\ntrusted_domains = {trusted_domains:?}\n",
+                 client_secret_file = {secret:?}\ntrusted_domains = {trusted_domains:?}\n{lines}",
                 self.base_url
             ),
         )?;
@@ -197,7 +236,16 @@ impl Issuer {
         let get = |name: &str| query.get(name).cloned().with_context(|| format!("no {name}: {address}"));
         anyhow::ensure!(get("response_type")? == "code" && get("client_id")? == CLIENT_ID, "{address}");
         anyhow::ensure!(get("code_challenge_method")? == "S256", "{address}");
-        anyhow::ensure!(get("scope")?.split(' ').any(|scope| scope == "openid"), "{address}");
+        let scope = get("scope")?;
+        anyhow::ensure!(scope.split(' ').any(|scope| scope == "openid"), "{address}");
+        if self.behaviour().refuses_as_apple {
+            let supported = self.metadata()["scopes_supported"].clone();
+            let is_known =
+                |scope: &str| supported.as_array().is_some_and(|all| all.iter().any(|it| it == scope));
+            anyhow::ensure!(scope.split(' ').all(is_known), "invalid_scope: {address}");
+            let is_form = query.get("response_mode").is_some_and(|mode| mode == "form_post");
+            anyhow::ensure!(is_form || scope == "openid", "response_mode must be form_post: {address}");
+        }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let code = format!("code-{}", state.codes.len());
         let authorization = (get("code_challenge")?, get("nonce")?, get("redirect_uri")?);
@@ -219,6 +267,10 @@ impl Issuer {
             Some((_, IssuerFailure::InvalidBody)) => {
                 return Some(json_response(200, &json!("down for maintenance")));
             }
+            Some((_, IssuerFailure::WebPage)) => {
+                return Some(html_response("<!doctype html><title>Company</title>".to_owned()));
+            }
+            Some((_, IssuerFailure::EmptyList)) => return Some(json_response(200, &json!([]))),
             None => {}
         }
         let (parts, body) = request.into_parts();
@@ -229,9 +281,9 @@ impl Issuer {
         let (status, body) = match parts.uri.path() {
             "/.well-known/openid-configuration" => (200, self.metadata()),
             "/keys" => {
-                let mut keys = self.behaviour().other_keys;
+                let IssuerBehaviour { key_set, other_keys: mut keys, .. } = self.behaviour();
                 keys.push(self.public_key());
-                (200, json!({"keys": keys}))
+                (200, key_set.unwrap_or_else(|| json!({"keys": keys})))
             }
             "/userinfo" => {
                 let authorization = parts.headers.get(http::header::AUTHORIZATION);
@@ -276,10 +328,7 @@ impl Issuer {
             link(&signed_in, "Continue"),
             link(&denied, "Cancel")
         );
-        let mut response = Response::new(Full::new(Bytes::from(page)));
-        let kind = http::HeaderValue::from_static("text/html; charset=utf-8");
-        response.headers_mut().insert(http::header::CONTENT_TYPE, kind);
-        response
+        html_response(page)
     }
 
     fn metadata(&self) -> Value {
@@ -343,12 +392,27 @@ impl Issuer {
         for name in behaviour.omitted_claims {
             claims.as_object_mut()?.remove(*name);
         }
-        let header = BASE64.encode(json!({"alg": "ES256", "kid": "1"}).to_string());
+        let algorithm = if behaviour.hmac_key.is_some() { "HS256" } else { "ES256" };
+        let header = BASE64.encode(json!({"alg": algorithm, "kid": "1"}).to_string());
         let signing_input = format!("{header}.{}", BASE64.encode(claims.to_string()));
         let key = SigningKey::from_slice(&[if behaviour.is_signed_with_unpublished_key { 4 } else { 3 }; 32])
             .ok()?;
-        let signature: Signature = key.sign(signing_input.as_bytes());
-        let id_token = format!("{signing_input}.{}", BASE64.encode(signature.to_bytes()));
+        let hmac_key = behaviour.hmac_key.map(|kind| match kind {
+            HmacKey::ClientSecret => CLIENT_SECRET.as_bytes().to_vec(),
+            HmacKey::PublicKey => key.verifying_key().to_sec1_point(false).as_bytes().to_vec(),
+        });
+        let signature = match hmac_key {
+            Some(secret) => {
+                let mut mac = Hmac::<Sha256>::new_from_slice(&secret).ok()?;
+                mac.update(signing_input.as_bytes());
+                BASE64.encode(mac.finalize().into_bytes())
+            }
+            None => {
+                let signature: Signature = key.sign(signing_input.as_bytes());
+                BASE64.encode(signature.to_bytes())
+            }
+        };
+        let id_token = format!("{signing_input}.{signature}");
         let mut response = json!({"access_token": "unused", "token_type": "Bearer", "expires_in": 300, "id_token": id_token});
         replace_members(&mut response, &behaviour.token_overrides);
         Some(response)

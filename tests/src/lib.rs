@@ -59,7 +59,7 @@ pub use dns::DnsServer;
 pub use echo_service::{ECHO_HOST, ECHO_TOKEN, EchoService};
 pub use event_stream::{EventStream, StreamEvent};
 pub use eventually::{eventually, eventually_within};
-pub use issuer::{Issuer, IssuerBehaviour, IssuerFailure};
+pub use issuer::{HmacKey, Issuer, IssuerBehaviour, IssuerFailure};
 pub use loopback::LoopbackListener;
 pub use mail::Mail;
 pub use members::invite_token;

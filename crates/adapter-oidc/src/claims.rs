@@ -23,6 +23,17 @@ pub(crate) fn email_verified(claims: &Map<String, Value>) -> Result<EmailVerifie
     }
 }
 
+/// Returns `true` if `email_verified` is malformed and means true all the same.
+pub(crate) fn reads_as_verified(claims: &Map<String, Value>) -> bool {
+    match claims.get("email_verified") {
+        Some(Value::Number(number)) => number.as_f64() == Some(1.0),
+        Some(Value::String(text)) => {
+            ["true", "yes", "1"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
+        }
+        _ => false,
+    }
+}
+
 /// Returns the claim `sub`, which is never empty, since it is the person's identity (section 2).
 ///
 /// # Errors

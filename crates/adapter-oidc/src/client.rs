@@ -1,6 +1,10 @@
 //! Requests to issuers: without redirects, limited in time and size.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    fmt::{self, Display},
+    sync::Arc,
+    time::Duration,
+};
 
 use http::{HeaderValue, StatusCode, header};
 use identity::oidc::OidcError;
@@ -30,19 +34,80 @@ enum RequestError {
     Encoded(String),
 }
 
+/// Most characters of a text of an issuer that messages repeat.
+const MAX_SHOWN: usize = 200;
+
+/// A document or an endpoint of an issuer, as messages name it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Document<'d> {
+    /// What it is, such as "key set".
+    pub(crate) name: &'static str,
+    pub(crate) url: &'d Url,
+}
+
+impl Document<'_> {
+    /// Returns the error for a response that is not as it must be. The text of the reason may be shown.
+    pub(crate) fn invalid(&self, reason: impl Display) -> OidcError {
+        OidcError::InvalidResponse(format!("{reason} ({self})"))
+    }
+
+    fn unreachable(&self, reason: impl Display) -> OidcError {
+        OidcError::Unreachable(format!("{reason} ({self})"))
+    }
+}
+
+impl Display for Document<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the query and the password, which may be secrets.
+        let address = format!("{}{}", self.url.origin().ascii_serialization(), self.url.path());
+        write!(f, "{} at {}", self.name, shorten(&address))
+    }
+}
+
+/// Cuts a text that an issuer made, so that it fits into a message.
+pub(crate) fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// A response of an issuer.
 #[derive(Debug)]
-pub(crate) struct IssuerResponse {
+pub(crate) struct IssuerResponse<'d> {
+    pub(crate) document: Document<'d>,
     pub(crate) status: StatusCode,
     body: Vec<u8>,
 }
 
-impl IssuerResponse {
-    /// Returns the body as a JSON object; `None` if it is none.
-    pub(crate) fn object(&self) -> Option<Map<String, Value>> {
+impl IssuerResponse<'_> {
+    /// Returns the body as a JSON object.
+    ///
+    /// # Errors
+    /// [`OidcError::InvalidResponse`] if it is none.
+    pub(crate) fn object(&self) -> Result<Map<String, Value>, OidcError> {
         // A parser may ignore a byte order mark (RFC 8259, section 8.1).
         let body = self.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.body);
-        serde_json::from_slice(body).ok()
+        match serde_json::from_slice(body) {
+            Ok(Value::Object(members)) => Ok(members),
+            Ok(_) => Err(self.document.invalid("the body is not a JSON object")),
+            Err(_) => Err(self.document.invalid("the body is not JSON")),
+        }
+    }
+
+    /// Checks that the status is one of success.
+    ///
+    /// # Errors
+    /// [`OidcError::Unreachable`] for one that passes, [`OidcError::InvalidResponse`] for any other.
+    pub(crate) fn check_status(&self) -> Result<(), OidcError> {
+        let reason = format!("the status is {}", self.status);
+        match self.status {
+            status if status.is_success() => Ok(()),
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS => {
+                Err(self.document.unreachable(reason))
+            }
+            _ => Err(self.document.invalid(reason)),
+        }
     }
 }
 
@@ -74,38 +139,53 @@ impl IssuerHttpClient {
     }
 
     /// Requests a document.
-    pub(crate) async fn get(
+    pub(crate) async fn get<'d>(
         &self,
-        url: &Url,
+        document: Document<'d>,
         authorization: Option<HeaderValue>,
-    ) -> Result<IssuerResponse, OidcError> {
-        let request = self.0.get(url.clone());
+    ) -> Result<IssuerResponse<'d>, OidcError> {
+        let request = self.0.get(document.url.clone());
         let request = match authorization {
             Some(value) => request.header(header::AUTHORIZATION, value),
             None => request,
         };
-        self.send(request).await.map_err(|error| unreachable(&error))
+        self.send(document, request).await
     }
 
     /// Sends a form.
-    pub(crate) async fn post_form(
+    pub(crate) async fn post_form<'d>(
         &self,
-        url: &Url,
+        document: Document<'d>,
         authorization: Option<HeaderValue>,
         form: String,
-    ) -> Result<IssuerResponse, OidcError> {
-        let request = self.0.post(url.clone()).body(form);
+    ) -> Result<IssuerResponse<'d>, OidcError> {
+        let request = self.0.post(document.url.clone()).body(form);
         let request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
         let request = match authorization {
             Some(value) => request.header(header::AUTHORIZATION, value),
             None => request,
         };
-        self.send(request).await.map_err(|error| unreachable(&error))
+        self.send(document, request).await
     }
 
-    async fn send(&self, request: reqwest::RequestBuilder) -> Result<IssuerResponse, RequestError> {
+    async fn send<'d>(
+        &self,
+        document: Document<'d>,
+        request: reqwest::RequestBuilder,
+    ) -> Result<IssuerResponse<'d>, OidcError> {
         let request = request.header(header::ACCEPT, "application/json");
-        self.execute(request.header(header::ACCEPT_ENCODING, "identity").build()?).await
+        let request = request.header(header::ACCEPT_ENCODING, "identity").build();
+        let response = match request {
+            Ok(request) => self.execute(request).await,
+            Err(error) => Err(error.into()),
+        };
+        match response {
+            Ok((status, body)) => Ok(IssuerResponse { document, status, body }),
+            Err(error @ (RequestError::TooLarge | RequestError::Encoded(_))) => Err(document.invalid(error)),
+            // Without the URL, for the same reason.
+            Err(RequestError::Failed(error)) => Err(document.unreachable(error_chain(&error.without_url()))),
+            Err(error) => Err(document.unreachable(error)),
+        }
     }
 
     // The error is left out: it repeats the URL, whose query may hold a secret.
@@ -119,7 +199,7 @@ impl IssuerHttpClient {
             status = tracing::field::Empty
         )
     )]
-    async fn execute(&self, request: reqwest::Request) -> Result<IssuerResponse, RequestError> {
+    async fn execute(&self, request: reqwest::Request) -> Result<(StatusCode, Vec<u8>), RequestError> {
         let mut response = self.0.execute(request).await?;
         let status = response.status();
         tracing::Span::current().record("status", status.as_u16());
@@ -129,7 +209,7 @@ impl IssuerHttpClient {
         }
         let coding = response.headers().get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
         if let Some(coding) = coding.filter(|coding| !coding.eq_ignore_ascii_case("identity")) {
-            return Err(RequestError::Encoded(coding.to_owned()));
+            return Err(RequestError::Encoded(shorten(coding)));
         }
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await? {
@@ -138,12 +218,8 @@ impl IssuerHttpClient {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(IssuerResponse { status, body })
+        Ok((status, body))
     }
-}
-
-fn unreachable(error: &RequestError) -> OidcError {
-    OidcError::Unreachable(error_chain(error))
 }
 
 /// Joins an error and its causes, without which the library's messages say little.

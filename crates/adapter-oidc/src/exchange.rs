@@ -9,7 +9,7 @@ use url::form_urlencoded::{Serializer, byte_serialize};
 
 use crate::{
     Registration,
-    client::IssuerHttpClient,
+    client::{Document, IssuerHttpClient, shorten},
     metadata::{ClientAuthMethod, Metadata},
 };
 
@@ -24,7 +24,8 @@ pub(crate) struct Tokens {
 ///
 /// # Errors
 /// [`OidcError::Refused`] if the issuer refuses it, whatever status it gives to that, or sends no ID token;
-/// [`OidcError::Unreachable`] if it does not respond.
+/// [`OidcError::Unreachable`] if it does not respond, [`OidcError::InvalidResponse`] if the response is none of a token
+/// endpoint.
 pub(crate) async fn exchange_code(
     http: &IssuerHttpClient,
     registration: &Registration,
@@ -34,25 +35,22 @@ pub(crate) async fn exchange_code(
     ties: &AuthRequestState,
 ) -> Result<Tokens, OidcError> {
     let (authorization, form) = request_of(registration, metadata, redirect_uri, returned, ties)?;
-    let response = http.post_form(&metadata.token_endpoint, authorization, form).await?;
-    let status = response.status;
+    let document = Document { name: "token endpoint", url: &metadata.token_endpoint };
+    let response = http.post_form(document, authorization, form).await?;
     let members = response.object();
-    let error = members.as_ref().and_then(|members| members.get("error"));
+    let error = members.as_ref().ok().and_then(|members| members.get("error"));
     if let Some(error) = error.filter(|error| !error.is_null()) {
-        let code = error.as_str().unwrap_or("an error that is not a text");
+        let code = shorten(error.as_str().unwrap_or("an error that is not a text"));
+        let status = response.status;
         return Err(OidcError::Refused(format!("the token endpoint responded {status} with {code:?}")));
     }
-    if !status.is_success() {
-        return Err(OidcError::Unreachable(format!("the token endpoint responded {status}")));
-    }
-    let members = members.ok_or_else(|| {
-        OidcError::Unreachable("the response of the token endpoint is not a JSON object".to_owned())
-    })?;
+    response.check_status()?;
+    let members = members?;
     let text = |name: &str| members.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let Some(id_token) = text("id_token") else {
         return Err(match members.contains_key("access_token") || members.contains_key("id_token") {
             true => OidcError::Refused("there is no ID token".to_owned()),
-            false => OidcError::Unreachable("the response of the token endpoint has no tokens".to_owned()),
+            false => document.invalid("the body has no tokens"),
         });
     };
     // `Bearer` in any case, also as the beginning of a longer word, as some issuers have it.

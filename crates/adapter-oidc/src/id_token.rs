@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::{
     claims,
     keys::VerificationKey,
-    signature::{is_valid, is_valid_with_secret},
+    signature::{HMAC_ALGORITHM, is_valid, is_valid_with_secret},
 };
 
 /// Maximum size of a token, in bytes.
@@ -55,9 +55,11 @@ pub(crate) fn verify(
     let algorithm = claims::text(&header, "alg").ok_or_else(|| refused("it names no algorithm"))?;
     let id = claims::text(&header, "kid");
     let is_signed = match (algorithm, expected.client_secret) {
-        ("HS256", Some(secret)) => {
+        (HMAC_ALGORITHM, Some(secret)) => {
             is_valid_with_secret(secret.expose_secret().as_bytes(), message.as_bytes(), &signature)
         }
+        // No key of the set is a secret, whatever it holds (RFC 8725, section 3.1).
+        (HMAC_ALGORITHM, None) => false,
         _ => keys
             .iter()
             .filter(|key| id.is_none() || key.id.is_none() || key.id.as_deref() == id)
@@ -140,13 +142,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::keys::KeyMaterial;
 
     const SECRET: &str = "a client secret of sufficient length";
 
     fn sign(claims: &Value) -> String {
+        sign_with(SECRET.as_bytes(), &json!({"alg": "HS256"}), claims)
+    }
+
+    fn sign_with(key: &[u8], header: &Value, claims: &Value) -> String {
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let message = format!("{}.{}", part(&json!({"alg": "HS256"})), part(claims));
-        let key = hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes());
+        let message = format!("{}.{}", part(header), part(claims));
+        let key = hmac::Key::new(hmac::HMAC_SHA256, key);
         format!("{message}.{}", URL_SAFE_NO_PAD.encode(hmac::sign(&key, message.as_bytes())))
     }
 
@@ -230,6 +237,54 @@ mod tests {
             assert!(verify_claims(json!({"sub": subject})).is_err(), "{subject}");
         }
         assert!(verify_claims(json!({"sub": "x".repeat(255)})).is_ok());
+    }
+
+    /// What is public must never work as a secret (RFC 8725, section 2.1).
+    #[test]
+    fn no_public_key_is_taken_for_a_secret() {
+        let claims = json!({
+            "iss": "https://id.example.com", "aud": "qala", "sub": "1", "iat": 1_000, "exp": 2_000, "nonce": "n",
+        });
+        let (n, point, x) = (vec![9; 256], [&[4][..], &[7; 64]].concat(), vec![7; 32]);
+        let materials = [
+            KeyMaterial::Rsa { n: n.clone(), e: vec![1, 0, 1] },
+            KeyMaterial::P256(point.clone()),
+            KeyMaterial::Ed25519(x.clone()),
+        ];
+        let secret = SecretString::from(SECRET);
+        for algorithm in [None, Some("HS256"), Some("RS256")] {
+            let keys: Vec<VerificationKey> = materials
+                .iter()
+                .map(|material| VerificationKey {
+                    id: Some("1".to_owned()),
+                    algorithm: algorithm.map(str::to_owned),
+                    material: material.clone(),
+                })
+                .collect();
+            for client_secret in [None, Some(&secret)] {
+                let expected = Expected {
+                    issuer: "https://id.example.com",
+                    client_id: "qala",
+                    client_secret,
+                    nonce: "n",
+                    now: Timestamp::from_timestamp(1_500, 0).unwrap(),
+                };
+                for key in [&n, &point, &x, &Vec::new()] {
+                    for header in [json!({"alg": "HS256"}), json!({"alg": "HS256", "kid": "1"})] {
+                        assert!(
+                            verify(&sign_with(key, &header, &claims), &keys, &expected).is_err(),
+                            "{header}"
+                        );
+                    }
+                }
+                let signed = sign_with(SECRET.as_bytes(), &json!({"alg": "HS256", "kid": "1"}), &claims);
+                assert_eq!(verify(&signed, &keys, &expected).is_ok(), client_secret.is_some());
+                for other in ["RS256", "ES256", "EdDSA", "HS384", "HS512", "hs256", "none"] {
+                    let signed = sign_with(SECRET.as_bytes(), &json!({"alg": other}), &claims);
+                    assert!(verify(&signed, &keys, &expected).is_err(), "{other}");
+                }
+            }
+        }
     }
 
     #[test]

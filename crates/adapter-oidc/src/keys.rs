@@ -3,9 +3,11 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use identity::oidc::OidcError;
 use serde_json::{Map, Value};
-use url::Url;
 
-use crate::client::IssuerHttpClient;
+use crate::{
+    client::{Document, IssuerHttpClient},
+    metadata::Metadata,
+};
 
 /// Keys of a set; at most. More are ignored.
 const MAX_KEYS: usize = 100;
@@ -34,19 +36,29 @@ pub(crate) enum KeyMaterial {
     Ed25519(Vec<u8>),
 }
 
-/// Fetches a key set.
+/// Fetches the keys of an issuer; none if its ID tokens are signed with the client secret.
 ///
 /// # Errors
-/// [`OidcError::Unreachable`] if there is no key set.
-pub(crate) async fn fetch(http: &IssuerHttpClient, url: &Url) -> Result<Vec<VerificationKey>, OidcError> {
-    let response = http.get(url, None).await?;
-    if !response.status.is_success() {
-        return Err(OidcError::Unreachable(format!("its key set is {}", response.status)));
+/// [`OidcError::Unreachable`] if there is no response, [`OidcError::InvalidResponse`] if it is no key set, or has no key for
+/// an issuer whose ID tokens only a key can verify.
+pub(crate) async fn fetch(
+    http: &IssuerHttpClient,
+    metadata: &Metadata,
+) -> Result<Vec<VerificationKey>, OidcError> {
+    let Some(url) = &metadata.jwks_uri else { return Ok(Vec::new()) };
+    let document = Document { name: "key set", url };
+    let response = http.get(document, None).await?;
+    response.check_status()?;
+    let keys = match response.object()?.get("keys") {
+        Some(Value::Array(keys)) => usable(keys),
+        // So an issuer responds that has no key.
+        None | Some(Value::Null) => Vec::new(),
+        Some(_) => return Err(document.invalid("`keys` is not a list")),
+    };
+    if keys.is_empty() && !metadata.signs_with_secret {
+        return Err(document.invalid("there is no key that verifies ID tokens"));
     }
-    let members = response.object();
-    let keys = members.as_ref().and_then(|members| members.get("keys")).and_then(Value::as_array);
-    let keys = keys.ok_or_else(|| OidcError::Unreachable("its key set is not a key set".to_owned()))?;
-    Ok(usable(keys))
+    Ok(keys)
 }
 
 /// Returns the keys that are understood and verify signatures; the others are ignored (RFC 7517, section 5).

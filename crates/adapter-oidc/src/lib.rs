@@ -24,6 +24,18 @@ use client::IssuerHttpClient;
 pub use client::TlsError;
 use metadata::Metadata;
 
+/// The way in which an issuer sends its response to the browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResponseMode {
+    /// In the query of a redirect, which is the default of the authorization code flow (OAuth 2.0 Multiple Response Type
+    /// Encoding Practices, section 2.1).
+    Query,
+    /// In a form that the browser posts (OAuth 2.0 Form Post Response Mode).
+    FormPost,
+}
+
+kernel::names! { ResponseMode { Query = "query", FormPost = "form_post" } }
+
 /// An issuer that the operator configured.
 #[derive(Debug)]
 pub struct Registration {
@@ -35,6 +47,10 @@ pub struct Registration {
     pub client_id: String,
     /// Client secret at the issuer; `None` for a public client.
     pub client_secret: Option<SecretString>,
+    /// Response mode to ask for; `None` to choose it by the issuer and its metadata.
+    pub response_mode: Option<ResponseMode>,
+    /// Scopes to request beside `openid`; `None` for `email` and `profile`, without those that the metadata's list lacks.
+    pub scopes: Option<Vec<String>>,
 }
 
 /// The issuers that the operator configured.
@@ -66,8 +82,8 @@ impl OidcIssuers {
         let mut results = Vec::with_capacity(self.registrations.len());
         for registration in &self.registrations {
             let checked = async {
-                let metadata = Metadata::discover(&self.http, &registration.issuer).await?;
-                keys::fetch(&self.http, &metadata.jwks_uri).await.map(drop)
+                let metadata = Metadata::discover(&self.http, registration).await?;
+                keys::fetch(&self.http, &metadata).await.map(drop)
             };
             results.push((&registration.provider, checked.await));
         }
@@ -93,9 +109,9 @@ impl OidcProviders for OidcIssuers {
         ties: &AuthRequestState,
     ) -> Result<String, OidcError> {
         let registration = self.get_registration(provider)?;
-        let metadata = Metadata::discover(&self.http, &registration.issuer).await?;
+        let metadata = Metadata::discover(&self.http, registration).await?;
         // Fetched so that a person who could not be signed in afterwards is told so before.
-        keys::fetch(&self.http, &metadata.jwks_uri).await?;
+        keys::fetch(&self.http, &metadata).await?;
         // RFC 7636, section 4.2.
         let challenge = digest(&SHA256, ties.verifier.expose_secret().as_bytes());
         let mut url: Url = metadata.authorization_endpoint;
@@ -105,13 +121,13 @@ impl OidcProviders for OidcIssuers {
                 .append_pair("response_type", "code")
                 .append_pair("client_id", &registration.client_id)
                 .append_pair("redirect_uri", redirect_uri)
-                .append_pair("scope", "openid email profile")
+                .append_pair("scope", &metadata.scope)
                 .append_pair("state", ties.state.expose_secret())
                 .append_pair("nonce", ties.nonce.expose_secret())
                 .append_pair("code_challenge", &URL_SAFE_NO_PAD.encode(challenge))
                 .append_pair("code_challenge_method", "S256");
-            if metadata.responds_by_form {
-                query.append_pair("response_mode", "form_post");
+            if let Some(mode) = metadata.response_mode {
+                query.append_pair("response_mode", mode.as_str());
             }
         }
         Ok(url.into())
@@ -126,7 +142,7 @@ impl OidcProviders for OidcIssuers {
         now: Timestamp,
     ) -> Result<IdTokenClaims, OidcError> {
         let registration = self.get_registration(provider)?;
-        let metadata = Metadata::discover(&self.http, &registration.issuer).await?;
+        let metadata = Metadata::discover(&self.http, registration).await?;
         // RFC 9207, section 2.4: a code of one issuer must not be sent to another.
         match &returned.issuer {
             Some(issuer) if *issuer != registration.issuer => {
@@ -138,7 +154,7 @@ impl OidcProviders for OidcIssuers {
             _ => {}
         }
         // Before the code, which can be exchanged once.
-        let keys = keys::fetch(&self.http, &metadata.jwks_uri).await?;
+        let keys = keys::fetch(&self.http, &metadata).await?;
         let tokens =
             exchange::exchange_code(&self.http, registration, &metadata, redirect_uri, returned, ties)
                 .await?;

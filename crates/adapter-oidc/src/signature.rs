@@ -12,6 +12,14 @@ use ring::{
 
 use crate::keys::KeyMaterial;
 
+/// The algorithm of signatures with the client secret. It has no public key, so none ever verifies it.
+pub(crate) const HMAC_ALGORITHM: &str = "HS256";
+
+/// Returns `true` if a public key can verify signatures with this algorithm.
+pub(crate) fn is_public_key_algorithm(algorithm: &str) -> bool {
+    rsa_parameters(algorithm).is_some() || matches!(algorithm, "ES256" | "ES384" | "EdDSA" | "Ed25519")
+}
+
 /// Returns `true` if a key made the signature with this algorithm (RFC 7518, section 3.1; RFC 8037). The kind of the key
 /// decides which algorithms it can be used with, so that no public key is ever taken for a secret (RFC 8725, section 3.1).
 pub(crate) fn is_valid(algorithm: &str, key: &KeyMaterial, message: &[u8], signature: &[u8]) -> bool {

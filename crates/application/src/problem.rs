@@ -37,6 +37,15 @@ pub enum ProblemKind {
     Unavailable,
 }
 
+/// One of several cases of a code. Pages have a text for each, in the language of the reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProblemCase {
+    /// Name of the text.
+    pub name: &'static str,
+    /// Value that the text repeats.
+    pub value: Cow<'static, str>,
+}
+
 /// A refusal or failure that is returned to the caller.
 ///
 /// `code`, `message` and `hint` are for the caller. The source goes only into the log.
@@ -54,6 +63,8 @@ pub struct Problem {
     pub retry_after: Option<Duration>,
     /// The size of the limit that was exceeded.
     pub limit: Option<u32>,
+    /// The case of the code, if the code has several.
+    pub case: Option<ProblemCase>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -72,6 +83,7 @@ impl Problem {
             hint: None,
             retry_after: None,
             limit: None,
+            case: None,
             source: None,
         }
     }
@@ -171,6 +183,13 @@ impl Problem {
     #[must_use]
     pub fn with_limit(mut self, limit: u32) -> Self {
         self.limit = Some(limit);
+        self
+    }
+
+    /// Adds the case of the code, and a value that texts of it repeat.
+    #[must_use]
+    pub fn case(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
+        self.case = Some(ProblemCase { name, value: value.into() });
         self
     }
 

@@ -1,5 +1,6 @@
 //! Sign-in through an OpenID Connect issuer (OpenID Connect Core 1.0, authorization code flow with PKCE).
 
+mod authorization_error;
 mod sign_in;
 mod trusted_email;
 
@@ -7,6 +8,7 @@ use async_trait::async_trait;
 use kernel::Timestamp;
 use secrecy::SecretString;
 
+pub use authorization_error::AuthorizationError;
 pub use sign_in::oidc_sign_in;
 pub use trusted_email::trusted_email;
 
@@ -80,12 +82,13 @@ pub struct IdTokenClaims {
 /// Failure of a request to an issuer. The text may be logged.
 #[derive(Debug, thiserror::Error)]
 pub enum OidcError {
-    /// The issuer cannot be reached, or breaks the protocol.
-    #[error("the issuer is unreachable or its response is malformed: {0}")]
+    /// The issuer does not respond, or not at the moment.
+    #[error("the issuer does not respond: {0}")]
     Unreachable(String),
-    /// The issuer's metadata lacks something that is needed. The text names the member and may be shown.
-    #[error("the issuer's metadata is invalid: {0}")]
-    InvalidMetadata(String),
+    /// The issuer responds, and the response is none of OpenID Connect or lacks something that is needed: the issuer, or the
+    /// provider that the operator configured, has to be corrected. The text names the document and may be shown.
+    #[error("the issuer's response is invalid: {0}")]
+    InvalidResponse(String),
     /// The response or the ID token failed verification.
     #[error("the issuer's response was rejected: {0}")]
     Refused(String),

@@ -53,7 +53,7 @@ pub enum PersonTokenError {
     /// The `aud` claim is missing, or does not contain the project's audience.
     #[error("its audience is not the project's")]
     Audience,
-    /// The `sub` claim is missing, empty or not a text.
+    /// The `sub` claim is missing, blank or not a text.
     #[error("it has no subject")]
     Subject,
 }
@@ -75,7 +75,7 @@ pub trait JwtVerifier: fmt::Debug + Send + Sync {
 /// The part of a token that rules know.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PersonView {
-    /// Id of the person (`sub`); empty if there is none.
+    /// Id of the person (`sub`); empty if there is none, or only blanks.
     pub subject: String,
     /// Roles from the role claim, which has one text or an array of texts; at most 32.
     pub roles: Vec<String>,
@@ -104,7 +104,8 @@ impl ClaimNames {
     /// the token has no such claim.
     #[must_use]
     pub fn read(&self, mut claims: BTreeMap<String, Value>) -> PersonView {
-        let subject = claims.get("sub").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let subject = claims.get("sub").and_then(Value::as_str).filter(|subject| !subject.trim().is_empty());
+        let subject = subject.unwrap_or_default().to_owned();
         let roles = match find_claim(&claims, &self.role_claim) {
             Some(Value::String(role)) => vec![role.clone()],
             Some(Value::Array(roles)) => {
@@ -304,6 +305,8 @@ mod tests {
             (with("aud", json!("other")), PersonTokenError::Audience),
             (with("aud", Value::Null), PersonTokenError::Audience),
             (with("sub", json!("")), PersonTokenError::Subject),
+            (with("sub", json!("  ")), PersonTokenError::Subject),
+            (with("sub", json!("\u{a0}\t")), PersonTokenError::Subject),
             (with("sub", json!(7)), PersonTokenError::Subject),
         ] {
             assert_eq!(verify(&claims), Err(refused), "{claims}");

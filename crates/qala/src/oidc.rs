@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use adapter_oidc::Registration;
-use anyhow::{Context as _, ensure};
+use adapter_oidc::{Registration, ResponseMode};
+use anyhow::{Context as _, anyhow, ensure};
 use identity::oidc::Provider;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -30,6 +30,8 @@ struct ProviderEntry {
     client_secret_file: Option<PathBuf>,
     #[serde(default)]
     trusted_domains: Vec<String>,
+    response_mode: Option<String>,
+    scopes: Option<Vec<String>>,
 }
 
 /// Reads the file; returns no issuers without one.
@@ -73,6 +75,15 @@ fn parse(text: &str) -> anyhow::Result<Vec<Registration>> {
             }
             None => None,
         };
+        let response_mode = entry.response_mode.as_deref().map(str::parse).transpose();
+        let response_mode: Option<ResponseMode> =
+            response_mode.map_err(|error| anyhow!("the response_mode of {name} {error}"))?;
+        for scope in entry.scopes.iter().flatten() {
+            ensure!(
+                is_scope(scope),
+                "the scopes of {name} must be a list with one scope in each text, such as [\"email\"], and {scope:?} is none"
+            );
+        }
         let provider = Provider {
             title: entry.title.unwrap_or_else(|| name.clone()),
             name,
@@ -83,9 +94,16 @@ fn parse(text: &str) -> anyhow::Result<Vec<Registration>> {
             issuer: entry.issuer,
             client_id: entry.client_id,
             client_secret,
+            response_mode,
+            scopes: entry.scopes,
         });
     }
     Ok(registrations)
+}
+
+/// Returns `true` for a scope (RFC 6749, section 3.3).
+fn is_scope(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
 }
 
 #[cfg(test)]
@@ -118,5 +136,33 @@ mod tests {
             assert!(error.contains(what), "{error}");
         }
         assert!(parse("").unwrap().is_empty());
+    }
+
+    #[test]
+    fn response_mode_and_scopes_are_optional_and_checked() {
+        let entry = |lines: &str| provider("apple", "https://appleid.apple.com") + lines;
+        let read = |lines: &str| parse(&entry(lines)).map(|mut read| read.remove(0));
+        let plain = read("").unwrap();
+        assert_eq!((plain.response_mode, plain.scopes), (None, None));
+        let full =
+            read("response_mode = \"form_post\"\nscopes = [\"email\", \"https://id.example.com/a:b\"]\n")
+                .unwrap();
+        assert_eq!(full.response_mode, Some(ResponseMode::FormPost));
+        assert_eq!(full.scopes, Some(vec!["email".to_owned(), "https://id.example.com/a:b".to_owned()]));
+        let bare = read("response_mode = \"query\"\nscopes = []\n").unwrap();
+        assert_eq!((bare.response_mode, bare.scopes), (Some(ResponseMode::Query), Some(Vec::new())));
+        for (lines, what) in [
+            ("response_mode = \"fragment\"\n", "the response_mode of apple must be query or form_post"),
+            ("response_mode = \"\"\n", "the response_mode of apple must be"),
+            ("response_mode = [\"form_post\"]\n", "response_mode"),
+            ("scopes = [\"openid email\"]\n", "and \"openid email\" is none"),
+            ("scopes = [\"\"]\n", "the scopes of apple must be a list"),
+            ("scopes = [\"почта\"]\n", "the scopes of apple must be a list"),
+            ("scopes = \"email\"\n", "scopes"),
+            ("scopes = [7]\n", "scopes"),
+        ] {
+            let error = format!("{:#}", parse(&entry(lines)).unwrap_err());
+            assert!(error.contains(what), "{error}");
+        }
     }
 }

@@ -91,6 +91,7 @@ tests::on_both! {
             person_token("ann", json!({"exp": 1}))?,
             person_token("ann", json!({"iss": "https://else.example"}))?,
             person_token("ann", json!({"aud": "else"}))?,
+            person_token("  ", json!({}))?,
             format!("{ann}x"),
             "qat_x".to_owned(),
         ] {

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use http::{Method, header};
 use serde_json::json;
-use tests::{Client, Database, Issuer, IssuerBehaviour, IssuerFailure, Reply, Server};
+use tests::{Client, Database, HmacKey, Issuer, IssuerBehaviour, IssuerFailure, Reply, Server};
 
 mod shapes;
 
@@ -11,10 +11,19 @@ const BOTH_DATABASES: [Database; 2] = [Database::Sqlite, Database::Postgres];
 
 /// Runs a test with a server that has the issuer as a provider with these trusted domains.
 async fn with_issuer(trusted: &[&str], test: impl AsyncFn(&Server, &Issuer) -> Result<()>) -> Result<()> {
+    with_configured_issuer(trusted, "", test).await
+}
+
+/// Like [`with_issuer`], with more lines in the configuration of the provider.
+async fn with_configured_issuer(
+    trusted: &[&str],
+    lines: &str,
+    test: impl AsyncFn(&Server, &Issuer) -> Result<()>,
+) -> Result<()> {
     for database in BOTH_DATABASES {
         let issuer = Issuer::start().await?;
         let folder = tempfile::tempdir()?;
-        let config = issuer.write_config(folder.path(), trusted)?;
+        let config = issuer.write_config_with(folder.path(), trusted, lines)?;
         let options = Server::with(database).args(["--no-rate-limits", "--oidc-config", &config]);
         tests::on_server(options, async |server| test(&server, &issuer).await).await?;
     }
@@ -229,7 +238,7 @@ async fn invalid_responses_sign_nobody_in() -> Result<()> {
             "another state",
         );
         let denied = back.replace("code=", "error=access_denied&code=");
-        assert_refused(&follow_callback(&visitor, Some(&browser.cookie), &denied).await?, 400, "an error");
+        assert_refused(&follow_callback(&visitor, Some(&browser.cookie), &denied).await?, 401, "an error");
         let reply = follow_callback(&visitor, Some(&browser.cookie), &back).await?;
         assert_eq!(reply.status.as_u16(), 303, "{reply}");
         assert_refused(
@@ -249,6 +258,95 @@ async fn invalid_responses_sign_nobody_in() -> Result<()> {
             .get("/v1/auth/oidc/nobody/callback?code=1&state=1")
             .await?
             .assert_error(404, "provider_not_found");
+        Ok(())
+    })
+    .await
+}
+
+/// An error of the issuer is named where the standards have it, and logged if it is a code at all.
+#[tokio::test]
+async fn an_error_of_the_issuer_is_said() -> Result<()> {
+    with_issuer(&[], async |server, issuer| {
+        issuer.set_behaviour(IssuerBehaviour::default());
+        let visitor = server.client();
+        let long = "y".repeat(65);
+        let cancelled = "You cancelled the sign-in at the sign-in service.";
+        for (error, said, logged) in [
+            ("invalid_scope", "The sign-in service refused the sign-in: invalid_scope.", "invalid_scope"),
+            ("server_error", "The sign-in service refused the sign-in: server_error.", "server_error"),
+            (
+                "temporarily_unavailable",
+                "The sign-in service refused the sign-in: temporarily_unavailable.",
+                "temporarily_unavailable",
+            ),
+            (
+                "consent_required",
+                "The sign-in service refused the sign-in: consent_required.",
+                "consent_required",
+            ),
+            ("access_denied", cancelled, "access_denied"),
+            ("user_cancelled_authorize", cancelled, "user_cancelled_authorize"),
+            ("made-up: 7", "The sign-in service refused the sign-in.", "made-up: 7"),
+            ("<b>\u{1b}zzz9", "The sign-in service refused the sign-in.", "malformed"),
+            (long.as_str(), "The sign-in service refused the sign-in.", "malformed"),
+        ] {
+            for with_code in [false, true] {
+                let browser = start_sign_in(&visitor, "/device").await?;
+                let back: url::Url = issuer.sign_in(&browser.authorization_url)?.parse()?;
+                let mut address = back.clone();
+                address.query_pairs_mut().clear();
+                for (name, value) in back.query_pairs().filter(|(name, _)| with_code || name != "code") {
+                    address.query_pairs_mut().append_pair(&name, &value);
+                }
+                address
+                    .query_pairs_mut()
+                    .append_pair("error", error)
+                    .append_pair("error_description", "of ann");
+                let reply = follow_callback(&visitor, Some(&browser.cookie), address.as_str()).await?;
+                assert_refused(&reply, 401, error);
+                let page = String::from_utf8_lossy(&reply.body);
+                assert!(page.contains(said), "{error}: {page}");
+                assert!(
+                    !page.contains("made-up") && !page.contains("zzz9") && !page.contains(&long),
+                    "{page}"
+                );
+                let removed = reply.header("set-cookie").is_some_and(|cookie| cookie.contains("Max-Age=0"));
+                assert!(removed, "{reply}");
+                // Another browser, or another state, learns nothing.
+                let reply = follow_callback(&visitor, None, address.as_str()).await?;
+                assert_refused(&reply, 400, error);
+                assert!(!String::from_utf8_lossy(&reply.body).contains(said), "{reply}");
+            }
+            tests::eventually("the log has the code", async || {
+                anyhow::ensure!(server.log().contains(logged), "{logged}");
+                Ok(())
+            })
+            .await?;
+        }
+        let log = server.log();
+        assert!(!log.contains("of ann") && !log.contains("zzz9") && !log.contains(&long), "{log}");
+
+        // In the reader's language.
+        for (language, said) in [("ru", "Вы отменили вход"), ("kk", "кіруден бас тарттыңыз")]
+        {
+            let browser = start_sign_in(&visitor, "/device").await?;
+            let address =
+                issuer.sign_in(&browser.authorization_url)?.replace("code=", "error=access_denied&was=");
+            let path = address.strip_prefix(visitor.base_url()).context("not a URL of the server")?;
+            let request = visitor.request(Method::GET, path).header(header::COOKIE, &browser.cookie)?;
+            let reply = request.header(header::ACCEPT_LANGUAGE, language)?.send().await?;
+            assert_refused(&reply, 401, language);
+            assert!(String::from_utf8_lossy(&reply.body).contains(said), "{reply}");
+        }
+
+        // An empty error is none; without a code nothing can be finished.
+        let browser = start_sign_in(&visitor, "/device").await?;
+        let back = issuer.sign_in(&browser.authorization_url)?;
+        let without_code = back.replace("code=", "error=&was=");
+        let reply = follow_callback(&visitor, Some(&browser.cookie), &without_code).await?;
+        assert_refused(&reply, 401, "neither an error nor a code");
+        let reply = follow_callback(&visitor, Some(&browser.cookie), &format!("{back}&error=")).await?;
+        client_from_reply(server, &reply)?;
         Ok(())
     })
     .await

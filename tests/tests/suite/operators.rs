@@ -5,7 +5,9 @@ use std::{fs, path::Path, process::Output, sync::OnceLock, time::Duration};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
-use tests::{AutomationFixture, Database, Issuer, IssuerBehaviour, LoopbackListener, Server, eventually};
+use tests::{
+    AutomationFixture, Database, Issuer, IssuerBehaviour, IssuerFailure, LoopbackListener, Server, eventually,
+};
 use tokio::{net::TcpListener, process::Command};
 
 /// An app that does nothing.
@@ -303,6 +305,14 @@ async fn the_doctor_reads_the_descriptions_of_issuers() -> Result<()> {
         let line = check(&config).await?;
         assert!(line.starts_with("FAIL  issuers: --oidc-config: company: ") && line.contains(says), "{line}");
     }
+    issuer.set_behaviour(IssuerBehaviour::default());
+    issuer.set_failure(Some(("/keys", IssuerFailure::WebPage)));
+    let line = check(&config).await?;
+    assert!(
+        line.contains(&format!("the body is not JSON (key set at {}/keys)", issuer.base_url())),
+        "{line}"
+    );
+    issuer.set_failure(None);
     let closed = TcpListener::bind("127.0.0.1:0").await?.local_addr()?;
     let gone = fs::read_to_string(&config)?.replace(issuer.base_url(), &format!("http://{closed}"));
     fs::write(&config, gone)?;
@@ -317,7 +327,23 @@ async fn invalid_options_are_named() -> Result<()> {
     let file = folder.path().join("empty");
     fs::write(&file, "\n")?;
     let file = file.to_str().context("no path")?;
+    let provider =
+        "[[provider]]\nname = \"company\"\nissuer = \"https://id.example.com\"\nclient_id = \"qala\"\n";
+    let (mode, scopes) = (folder.path().join("mode.toml"), folder.path().join("scopes.toml"));
+    fs::write(&mode, format!("{provider}response_mode = \"fragment\"\n"))?;
+    fs::write(&scopes, format!("{provider}scopes = [\"openid email\"]\n"))?;
+    let (mode, scopes) = (mode.to_str().context("no path")?, scopes.to_str().context("no path")?);
     for (arguments, environment, expected) in [
+        (
+            vec!["serve", "--oidc-config", mode],
+            vec![],
+            "--oidc-config: the response_mode of company must be query or form_post",
+        ),
+        (
+            vec!["serve", "--oidc-config", scopes],
+            vec![],
+            "--oidc-config: the scopes of company must be a list",
+        ),
         (
             vec!["serve"],
             vec![("QALA_WORKER", "4")],

@@ -152,6 +152,18 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_comma_is_a_decimal_sign_in_russian_and_kazakh(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        for instruction in ["Экономит 1,5 часа.", "1,5 сағат үнемдейді."] {
+            let plan = fixture.plan(&fixture.owner, instruction).await?.ok()?;
+            assert_eq!(plan["notes"], json!([]), "{instruction}: {plan}");
+            assert!(plan["summary"].as_str().is_some_and(|it| it.contains("90")), "{instruction}: {plan}");
+        }
+        let plan = fixture.plan(&fixture.owner, "Each run saves 1,500 minutes.").await?.ok()?;
+        assert!(plan["notes"][0].as_str().is_some_and(|it| it.contains("1,500")), "{plan}");
+        Ok(())
+    }
+
     async fn automations_move_with_their_app(server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;
         let writer = fixture.writer().await?;

@@ -5,9 +5,11 @@ mod callback;
 mod callback_form;
 mod start;
 
-use application::Problem;
+use std::borrow::Cow;
+
+use application::{Problem, ProblemKind};
 use axum::middleware;
-use identity::oidc::OidcError;
+use identity::oidc::{AuthorizationError, OidcError};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{http::pages::html_errors, state::Api};
@@ -22,13 +24,43 @@ pub(crate) fn router() -> OpenApiRouter<Api> {
 
 /// Returns the problem of an issuer that cannot be used now.
 fn unavailable(error: OidcError, hint: &'static str) -> Problem {
-    let message = match &error {
-        OidcError::InvalidMetadata(reason) => {
-            format!("The description of the sign-in service is invalid: {reason}.")
+    let code = "provider_unavailable";
+    let problem = match &error {
+        OidcError::InvalidResponse(reason) => {
+            let message = format!("The sign-in service cannot be used: {reason}.");
+            Problem::unavailable(code, message)
+                .hint(
+                    "Try again later. If the message stays the same, show it to the administrator of this server. \
+                     You can also sign in with a code by e-mail.",
+                )
+                .case("provider_misconfigured", reason.clone())
         }
-        _ => "The sign-in service does not respond.".to_owned(),
+        _ => Problem::unavailable(code, "The sign-in service does not respond.").hint(hint),
     };
-    Problem::unavailable("provider_unavailable", message).hint(hint).caused_by(error)
+    problem.caused_by(error)
+}
+
+/// Returns the problem of a sign-in that the issuer refused with this error, or whose response is not valid.
+fn refused(error: Option<&AuthorizationError>) -> Problem {
+    const RETRY: &str = "Start again in a moment. If it happens again, show this message to the administrator of this server.";
+    const ASK: &str = "Start again. If you did not cancel it, the sign-in service does not let you in: ask its administrator.";
+    let problem =
+        |message: Cow<'static, str>| Problem::new(ProblemKind::Unauthorized, "provider_refused", message);
+    match error {
+        None => problem("The response of the sign-in service was refused.".into()).hint("Start again."),
+        Some(AuthorizationError::Cancelled(_)) => {
+            let problem = problem("You cancelled the sign-in at the sign-in service.".into());
+            problem.hint(ASK).case("provider_cancelled", "")
+        }
+        Some(AuthorizationError::Standard(code)) => {
+            let problem = problem(format!("The sign-in service refused the sign-in: {code}.").into());
+            problem.hint(RETRY).case("provider_denied", *code)
+        }
+        Some(AuthorizationError::Other(_)) => {
+            let problem = problem("The sign-in service refused the sign-in.".into());
+            problem.hint(RETRY).case("provider_error", "")
+        }
+    }
 }
 
 /// Returns the URL to which an issuer sends the browser back. The operator registers it at the issuer.

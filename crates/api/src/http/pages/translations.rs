@@ -15,7 +15,7 @@ pub(super) type ErrorText = (&'static str, &'static str);
 pub(crate) struct Translations {
     pub(crate) name: &'static str,
     pub(crate) roles: fn(Role) -> &'static str,
-    /// Texts of refusals, by error code.
+    /// Texts of refusals, by error code or by the name of a case of one. `{0}` is the value of the case.
     pub(super) errors: fn(&str) -> Option<ErrorText>,
 
     pub(crate) did_not_work: &'static str,
@@ -130,9 +130,14 @@ pub(crate) fn translations(locale: Locale) -> &'static Translations {
 impl Translations {
     /// Returns a refusal in this language; in the API's words if there is no translation.
     pub(crate) fn error_markup(&self, problem: &Problem) -> Markup {
-        match (self.errors)(&problem.code) {
-            Some((message, "")) => html! { p { (message) } },
-            Some((message, hint)) => html! { p { (message) } p { (hint) } },
+        let (name, values) = match &problem.case {
+            Some(case) => (case.name, vec![html! { (case.value) }]),
+            None => (&*problem.code, Vec::new()),
+        };
+        let fill = |text: &str| format_markup(text, &values);
+        match (self.errors)(name) {
+            Some((message, "")) => html! { p { (fill(message)) } },
+            Some((message, hint)) => html! { p { (fill(message)) } p { (fill(hint)) } },
             None => html! {
                 p { (problem.message) }
                 @if let Some(hint) = &problem.hint { p { (hint) } }
@@ -185,8 +190,20 @@ mod tests {
         assert_eq!((ru::TRANSLATIONS.errors)("something_new"), None);
     }
 
-    /// Codes of the refusals on pages.
-    const REFUSALS: [&str; 21] = [
+    #[test]
+    fn a_case_of_a_code_has_a_text_of_its_own() {
+        let problem = Problem::unavailable("provider_unavailable", "It cannot be used: <a> is missing.");
+        let other = problem.case("provider_misconfigured", "<a> is missing");
+        let plain = Problem::unavailable("provider_unavailable", "It does not respond.");
+        for locale in [Locale::En, Locale::Ru, Locale::Kk] {
+            let page = translations(locale).error_markup(&other).into_string();
+            assert!(page.contains("&lt;a&gt; is missing") && !page.contains("{0}"), "{page}");
+            assert_ne!(page, translations(locale).error_markup(&plain).into_string());
+        }
+    }
+
+    /// Codes of the refusals on pages, and the names of their cases.
+    const REFUSALS: [&str; 25] = [
         "invalid_code",
         "invalid_email",
         "rate_limited",
@@ -199,7 +216,11 @@ mod tests {
         "email_not_verified",
         "sign_in_over",
         "provider_refused",
+        "provider_cancelled",
+        "provider_denied",
+        "provider_error",
         "provider_unavailable",
+        "provider_misconfigured",
         "workspace_not_found",
         "too_many_tokens",
         "insufficient_scope",

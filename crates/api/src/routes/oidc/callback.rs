@@ -6,12 +6,12 @@ use axum::{
     http::{HeaderMap, header},
     response::Response,
 };
-use identity::oidc::{CallbackParams, OidcError};
+use identity::oidc::{AuthorizationError, CallbackParams, OidcError};
 use secrecy::SecretString;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{auth_request, redirect_uri, unavailable};
+use super::{auth_request, redirect_uri, refused, unavailable};
 use crate::{
     auth::{Ctx, ExtractSignInClient, PageVisitor, with_session_cookie},
     http::{
@@ -54,7 +54,7 @@ pub(crate) struct CallbackQuery {
         (status = 403, description = "A page: the issuer does not vouch for the address.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
         (status = 404, description = "There is no such issuer. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
         (status = 429, description = "Too many sign-ins were attempted. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-        (status = 503, description = "A page: the issuer does not respond.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+        (status = 503, description = "A page: the issuer does not respond, or not as it must.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
     ))]
 pub(crate) async fn finish_oidc_sign_in(
     State(api): State<Api>,
@@ -82,9 +82,15 @@ pub(crate) async fn finish_oidc_sign_in(
     else {
         return Ok(refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?);
     };
-    let returned = match (answer.code, answer.error) {
+    let error = answer.error.as_deref().and_then(AuthorizationError::parse);
+    let code = answer.code.filter(|code| !code.is_empty());
+    let returned = match (code, error) {
         (Some(code), None) => CallbackParams { code: SecretString::from(code), issuer: answer.iss },
-        _ => return with_cookie_removed(&api, refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?),
+        (_, error) => {
+            let code = error.as_ref().map_or("none", AuthorizationError::code);
+            tracing::warn!(provider, error = code, "issuer's response is an error, or has no code");
+            return with_cookie_removed(&api, refusal_page(locale, refused(error.as_ref()), SIGN_IN_PATH)?);
+        }
     };
     if !api.auth_states().consume(state) {
         return with_cookie_removed(&api, refusal_page(locale, sign_in_over(), SIGN_IN_PATH)?);
@@ -96,22 +102,14 @@ pub(crate) async fn finish_oidc_sign_in(
         Ok(claims) => claims,
         // The sign-in is undecided: the cookie stays, so that reloading the page tries again. If the issuer accepted
         // the code after all, the second attempt is refused.
-        Err(error @ (OidcError::Unreachable(_) | OidcError::InvalidMetadata(_))) => {
+        Err(error @ (OidcError::Unreachable(_) | OidcError::InvalidResponse(_))) => {
             api.auth_states().restore(state);
             let hint = "Load this page again in a moment, or sign in with a code by e-mail.";
             return Err(unavailable(error, hint).into());
         }
         Err(OidcError::Refused(reason)) => {
             tracing::warn!(provider, reason, "issuer's response refused");
-            let refused = Problem::new(
-                ProblemKind::Unauthorized,
-                "provider_refused",
-                "The response of the sign-in service was refused.",
-            );
-            return with_cookie_removed(
-                &api,
-                refusal_page(locale, refused.hint("Start again."), SIGN_IN_PATH)?,
-            );
+            return with_cookie_removed(&api, refusal_page(locale, refused(None), SIGN_IN_PATH)?);
         }
     };
     let peppers = api.peppers();

@@ -36,7 +36,7 @@ pub(crate) struct StartQuery {
     (status = 303, description = "Redirects to the issuer."),
     (status = 404, description = "There is no such issuer. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
     (status = 429, description = "Too many sign-ins were started. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
-    (status = 503, description = "The issuer does not respond. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
+    (status = 503, description = "The issuer does not respond, or not as it must. Browsers get a page.", content((String = "text/html"), (ErrorEnvelope = "application/json"))),
 ))]
 pub(crate) async fn start_oidc_sign_in(
     State(api): State<Api>,

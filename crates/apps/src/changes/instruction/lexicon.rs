@@ -183,15 +183,22 @@ impl LanguageCount {
     fn add(&mut self, locale: Locale) {
         self.0[locale as usize] += 1;
     }
+
+    fn add_all(&mut self, other: Self) {
+        for (count, more) in self.0.iter_mut().zip(other.0) {
+            *count += more;
+        }
+    }
 }
 
 /// Returns the items of a sentence, and counts the words of each language.
 pub(super) fn read_words(tokens: &[Token], names: &Names, words: &mut LanguageCount) -> Vec<Item> {
     let mut items = Vec::new();
+    let mut own = LanguageCount::default();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         let (length, item) = match token {
-            Token::Word { .. } => read_phrase(&tokens[at..], names, words, &mut items),
+            Token::Word { .. } => read_phrase(&tokens[at..], names, &mut own, &mut items),
             Token::Quoted(text) => (1, Some(Item::Name(text.clone()))),
             Token::Comma => (1, Some(Item::Separator)),
             other => (1, Some(Item::Token(other.clone()))),
@@ -199,8 +206,33 @@ pub(super) fn read_words(tokens: &[Token], names: &Names, words: &mut LanguageCo
         items.extend(item);
         at += length;
     }
+    words.add_all(own);
+    let mut items = read_comma_pairs(&items, own.locale());
     add_minutes_to_hours(&mut items);
     items
+}
+
+/// Reads `1,5` as one number in Russian and Kazakh, and as two in English, where the comma may group thousands. Two hours of
+/// one half of the day are a list: "at 8,9 in the morning".
+fn read_comma_pairs(items: &[Item], locale: Locale) -> Vec<Item> {
+    let is_half_day =
+        |item: Option<&Item>| matches!(item, Some(Item::Concept(Concept::Morning | Concept::Evening)));
+    let mut read = Vec::with_capacity(items.len());
+    for (at, item) in items.iter().enumerate() {
+        let Item::Token(Token::CommaPair { decimal, pair }) = item else {
+            read.push(item.clone());
+            continue;
+        };
+        let is_list =
+            is_half_day(items.get(at + 1)) || is_half_day(at.checked_sub(1).and_then(|at| items.get(at)));
+        if locale == Locale::En || is_list {
+            let [first, second] = &**pair;
+            read.extend([Item::Token(first.clone()), Item::Separator, Item::Token(second.clone())]);
+        } else {
+            read.push(Item::Token((**decimal).clone()));
+        }
+    }
+    read
 }
 
 /// Writes "an hour and 20 minutes" as 80 minutes, so that no rule reads one half of it.

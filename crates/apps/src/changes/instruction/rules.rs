@@ -286,7 +286,8 @@ fn minutes_saved(cursor: &mut Cursor) -> Reading {
     let is_hours = cursor.take(Concept::Hour);
     let is_minutes = cursor.take(Concept::Minute);
     match (&cursor.take_numbers()[..], is_hours, is_minutes) {
-        ([number], true, false) => Some(Ok(vec![Edit::MinutesSaved(number * 60.0)])),
+        // Rounded, since 4.1 hours would be 245.99999999999997 minutes.
+        ([number], true, false) => Some(Ok(vec![Edit::MinutesSaved((number * 60_000.0).round() / 1_000.0)])),
         ([number], false, true) => Some(Ok(vec![Edit::MinutesSaved(*number)])),
         _ => None,
     }

@@ -20,6 +20,11 @@ pub(super) enum Token {
     /// A method of HTTP in capitals.
     Method(HttpMethod),
     Number(f64),
+    /// Digits, a comma and digits without blanks: one number where the comma is a decimal sign, two elsewhere.
+    CommaPair {
+        decimal: Box<Token>,
+        pair: Box<[Token; 2]>,
+    },
     Ordinal(u32),
     /// Hour and minute.
     Clock(u32, u32),
@@ -92,6 +97,9 @@ fn split_line(line: &str, found: &mut Vec<Sentence>) {
         } else if first == ',' {
             sentence.tokens.push(Token::Comma);
             at += 1;
+        } else if let Some((token, length)) = comma_pair(rest).filter(|_| !line[..at].ends_with(',')) {
+            sentence.tokens.push(token);
+            at += length;
         } else if matches!(first, ';' | '!' | '?' | '…' | '.') {
             at += first.len_utf8();
             sentence.is_question |= first == '?';
@@ -126,6 +134,28 @@ fn next_word(rest: &str) -> &str {
     let word = &rest[..rest[first..].find(ends).map_or(rest.len(), |end| first + end)];
     let trimmed = word.trim_end_matches(['.', ',', ';', '!', '?']);
     if trimmed.is_empty() { &word[..first] } else { trimmed }
+}
+
+/// Returns the numbers at the start that only a comma separates, and the bytes that they take. Three of them are a list.
+fn comma_pair(rest: &str) -> Option<(Token, usize)> {
+    let whole = next_word(rest);
+    let digits = whole.strip_prefix('$').unwrap_or(whole);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let after =
+        rest[whole.len()..].strip_prefix(',').filter(|it| it.starts_with(|c: char| c.is_ascii_digit()))?;
+    let fraction = next_word(after);
+    let mut following = after[fraction.len()..].chars();
+    if following.next() == Some(',') && following.next().is_some_and(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    let decimal = number(&format!("{whole}.{fraction}").to_lowercase())?;
+    matches!(decimal, Token::Number(_) | Token::Money(_)).then(|| {
+        let pair = Box::new([classify(whole), classify(fraction)]);
+        let token = Token::CommaPair { decimal: Box::new(decimal), pair };
+        (token, whole.len() + 1 + fraction.len())
+    })
 }
 
 fn classify(word: &str) -> Token {
@@ -238,6 +268,37 @@ mod tests {
         }
         for text in ["25:00", "9:5", "13pm", "24-да", "5%", "1.2.3", "delete", "Mars/Base"] {
             assert!(matches!(tokens(text)[..], [Token::Word { .. }]), "{text}: {:?}", tokens(text));
+        }
+    }
+
+    #[test]
+    fn a_comma_without_blanks_may_be_a_decimal_sign() {
+        for (text, expected) in [
+            ("1,5", Token::Number(1.5)),
+            ("1,50-ге", Token::Number(1.5)),
+            ("0,25.", Token::Number(0.25)),
+            ("$12,50", Token::Money(12.5)),
+            ("12,50$", Token::Money(12.5)),
+        ] {
+            let [Token::CommaPair { decimal, .. }] = &tokens(text)[..] else { panic!("{:?}", tokens(text)) };
+            assert_eq!(**decimal, expected, "{text}");
+        }
+        for text in [
+            "1, 5",
+            "1,2,3",
+            "9:00,18",
+            "9,18:00",
+            "9,18-да",
+            "1,2.5",
+            "1,5-го",
+            "1-го,5",
+            "1.5,2",
+            "1,a",
+            "a,1,2",
+        ] {
+            let found = tokens(text);
+            assert!(!found.iter().any(|token| matches!(token, Token::CommaPair { .. })), "{text}: {found:?}");
+            assert!(found.contains(&Token::Comma), "{text}: {found:?}");
         }
     }
 

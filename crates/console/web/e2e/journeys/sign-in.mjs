@@ -98,7 +98,7 @@ const journeys = onBothPages([
       await page.goto('/sign-in?next=/account/sessions');
       await toIssuer.click();
       await page.getByRole('link', { name: 'Cancel' }).click();
-      await page.getByText('This sign-in has ended').waitFor();
+      await page.getByText('You cancelled the sign-in').waitFor();
       expect((await whoIs(context)) === undefined, 'whoever cancels is not signed in');
       await page.goto('/sign-in?next=/account/sessions');
       await toIssuer.click();

@@ -142,9 +142,25 @@ fn refusals(code: &str) -> Option<ErrorText> {
         ),
         "sign_in_over" => ("This sign-in has ended, or was started in another browser.", "Start again."),
         "provider_refused" => ("The response of the sign-in service was refused.", "Start again."),
+        "provider_cancelled" => (
+            "You cancelled the sign-in at the sign-in service.",
+            "Start again. If you did not cancel it, the sign-in service does not let you in: ask its administrator.",
+        ),
+        "provider_denied" => (
+            "The sign-in service refused the sign-in: {0}.",
+            "Start again in a moment. If it happens again, show this message to the administrator of this server.",
+        ),
+        "provider_error" => (
+            "The sign-in service refused the sign-in.",
+            "Start again in a moment. If it happens again, show this message to the administrator of this server.",
+        ),
         "provider_unavailable" => (
             "The sign-in service does not respond.",
             "Try again in a moment, or sign in with a code by e-mail.",
+        ),
+        "provider_misconfigured" => (
+            "The sign-in service cannot be used: {0}.",
+            "Try again later. If the message stays the same, show it to the administrator of this server. You can also sign in with a code by e-mail.",
         ),
         "workspace_not_found" => ("There is no such workspace, or you may not see it.", ""),
         "too_many_tokens" => {
