@@ -6,6 +6,7 @@ use application::{
     Problem,
     authentication::Credential,
     authorization::{Proof, Requirement},
+    late_proof::LateProof,
 };
 use axum::{
     extract::{FromRequestParts, RawPathParams},
@@ -19,10 +20,7 @@ use super::{
     credentials, view_as,
 };
 use crate::{
-    http::{
-        conditional::refuse_preconditions, error::ApiError, extract::LateProof,
-        request_middleware::RequestInfo,
-    },
+    http::{conditional::refuse_preconditions, error::ApiError, request_middleware::RequestInfo},
     state::Api,
 };
 

@@ -4,7 +4,6 @@
 mod form;
 mod json;
 mod json_error;
-mod late_proof;
 mod params;
 mod path;
 mod payload;
@@ -14,7 +13,6 @@ use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 
 pub(crate) use form::Form;
-pub(crate) use late_proof::LateProof;
 pub(crate) use params::Params;
 pub(crate) use path::Path;
 pub(crate) use payload::{Payload, read_body};

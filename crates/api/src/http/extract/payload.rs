@@ -2,9 +2,7 @@
 //! content must not reveal to a stranger that the object exists.
 //! See `docs/decisions/0007-authorize-before-parsing-the-body.md`.
 
-use std::time::Duration;
-
-use application::{Problem, ProblemKind};
+use application::{Problem, ProblemKind, late_proof::LateProof};
 use axum::{
     extract::{FromRequest, Request},
     http::header,
@@ -13,17 +11,11 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
-use super::{json, json_error::without_value, late_proof::LateProof};
+use super::{json, json_error::without_value};
 use crate::{http::error::ApiError, state::Api};
 
 /// Maximum length of a body in bytes, unless an operation has another.
 pub(crate) const MAX_BODY: usize = 1 << 20;
-
-/// Time for receiving a body, so that slow senders do not occupy the server.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Time in which a body arrives whose sender does not delay it. After that, the caller's rights are proven once more.
-const PROMPT: Duration = Duration::from_millis(250);
 
 /// A request body that is not parsed yet.
 pub(crate) struct Payload {
@@ -54,19 +46,8 @@ pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, P
     if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > limit as u64) {
         return Err(too_large());
     }
-    let late_proof = request.extensions().get::<LateProof>().cloned();
-    let mut body = std::pin::pin!(Limited::new(request.into_body(), limit).collect());
-    let collected = if let Ok(prompt) = tokio::time::timeout(PROMPT, &mut body).await {
-        prompt
-    } else {
-        let Ok(late) = tokio::time::timeout(BODY_TIMEOUT, body).await else {
-            return Err(Problem::invalid("The body took too long to arrive."));
-        };
-        if let Some(late_proof) = late_proof {
-            late_proof.prove().await?;
-        }
-        late
-    };
+    let late_proof = request.extensions().get::<LateProof>().cloned().unwrap_or_else(LateProof::of_nobody);
+    let (collected, _) = late_proof.receive(Limited::new(request.into_body(), limit).collect()).await?;
     match collected {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
@@ -146,7 +127,12 @@ impl Payload {
 
 #[cfg(test)]
 mod tests {
-    use std::{convert::Infallible, sync::Arc, sync::atomic::AtomicBool, sync::atomic::Ordering};
+    use std::{
+        convert::Infallible,
+        sync::Arc,
+        sync::atomic::{AtomicBool, Ordering},
+        time::Duration,
+    };
 
     use axum::body::Body;
 
@@ -161,7 +147,7 @@ mod tests {
         let mut request = Request::new(Body::from_stream(parts));
         let was_asked = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&was_asked);
-        request.extensions_mut().insert(LateProof::new(move || {
+        request.extensions_mut().insert(LateProof::<()>::new(move || {
             asked.store(true, Ordering::SeqCst);
             async { Err(Problem::not_found("app")) }
         }));
