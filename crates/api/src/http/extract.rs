@@ -12,10 +12,10 @@ mod spool;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 
-pub(crate) use form::Form;
+pub(crate) use form::{AnonymousForm, Form};
 pub(crate) use params::Params;
 pub(crate) use path::Path;
-pub(crate) use payload::{Payload, read_body};
+pub(crate) use payload::{Payload, read_anonymous_body, read_body, read_body_with};
 pub(crate) use spool::Spool;
 
 /// Deserializes a member that is present, even as `null`, to `Some`; with `#[serde(default)]`, an absent member is
