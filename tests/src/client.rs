@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    EventStream, Reply, StreamingReply,
+    EventStream, Reply, StreamingReply, UnfinishedRequest,
     contract::{self, ReceivedResponse, SentRequest},
 };
 
@@ -299,26 +299,36 @@ impl Request<'_> {
         Ok(Reply { request_line: request.request_line(), status: parts.status, headers: parts.headers, body })
     }
 
-    async fn dispatch(self) -> Result<(SentRequest, http::Response<Incoming>)> {
+    /// Sends the request without the last byte of its body, and returns once the server awaits it.
+    pub async fn send_unfinished(self) -> Result<UnfinishedRequest> {
+        let base_url = self.client.base_url();
+        UnfinishedRequest::send(base_url, self.into_sent()).await
+    }
+
+    fn into_sent(self) -> SentRequest {
         let mut headers = HeaderMap::new();
         for (name, value) in self.headers {
             headers.append(name, value);
         }
-        let sent_request = SentRequest {
+        SentRequest {
             method: self.method,
             path: self.path,
             headers,
             body: self.body,
             is_contract_checked: self.client.is_contract_checked,
-        };
+        }
+    }
+
+    async fn dispatch(self) -> Result<(SentRequest, http::Response<Incoming>)> {
+        let client = self.client;
+        let sent_request = self.into_sent();
         let mut request = http::Request::builder()
             .method(sent_request.method.clone())
-            .uri(format!("{}{}", self.client.base_url, sent_request.path))
+            .uri(format!("{}{}", client.base_url, sent_request.path))
             .body(Full::new(sent_request.body.clone()))
             .with_context(|| sent_request.request_line())?;
         request.headers_mut().clone_from(&sent_request.headers);
-        let response =
-            self.client.http.request(request).await.with_context(|| sent_request.request_line())?;
+        let response = client.http.request(request).await.with_context(|| sent_request.request_line())?;
         Ok((sent_request, response))
     }
 }

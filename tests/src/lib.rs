@@ -44,6 +44,7 @@ mod server;
 mod smtp;
 mod snapshot;
 mod streaming_reply;
+mod unfinished_request;
 mod webhooks;
 
 pub use agents::{
@@ -71,6 +72,7 @@ pub use server::{Server, ServerOptions, on_database, on_server};
 pub use smtp::MailServer;
 pub use snapshot::compare_snapshot;
 pub use streaming_reply::StreamingReply;
+pub use unfinished_request::UnfinishedRequest;
 pub use webhooks::{Webhook, hub_signature, service_signature, unix_time};
 
 /// Turns each `async fn name(server: Server) -> Result<()>` into two tests, `name::sqlite` and `name::postgres`.

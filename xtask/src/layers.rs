@@ -8,6 +8,7 @@ mod circles;
 mod floors;
 mod imports;
 mod raw_statements;
+mod request_bodies;
 mod stale_proofs;
 
 use std::{
@@ -217,6 +218,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     violations.extend(stale_proofs::check(&sources).into_iter().map(|subject| Violation {
         subject,
         rule: "a right that was proven before a wait is proven again in the transaction (lock_app, lock_member)"
+            .to_owned(),
+    }));
+    violations.extend(request_bodies::check(&sources).into_iter().map(|subject| Violation {
+        subject,
+        rule: "a body is received by read_body, Payload, Form, Spool or LateProof::receive, which prove the caller's rights after it"
             .to_owned(),
     }));
     if violations.is_empty() {

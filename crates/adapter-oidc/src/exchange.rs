@@ -8,9 +8,9 @@ use serde_json::Value;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
 use crate::{
-    Registration,
     client::{Document, IssuerHttpClient, shorten},
     metadata::{ClientAuthMethod, Metadata},
+    registration::Registration,
 };
 
 /// The tokens of a person.

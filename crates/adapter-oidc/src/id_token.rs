@@ -142,7 +142,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::keys::KeyMaterial;
+    use crate::key_material::KeyMaterial;
 
     const SECRET: &str = "a client secret of sufficient length";
 

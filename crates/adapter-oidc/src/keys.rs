@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     client::{Document, IssuerHttpClient},
+    key_material::KeyMaterial,
     metadata::Metadata,
 };
 
@@ -20,20 +21,6 @@ pub(crate) struct VerificationKey {
     /// The only algorithm that the key is for.
     pub(crate) algorithm: Option<String>,
     pub(crate) material: KeyMaterial,
-}
-
-/// The parameters of a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum KeyMaterial {
-    Rsa {
-        n: Vec<u8>,
-        e: Vec<u8>,
-    },
-    /// An uncompressed point.
-    P256(Vec<u8>),
-    /// An uncompressed point.
-    P384(Vec<u8>),
-    Ed25519(Vec<u8>),
 }
 
 /// Fetches the keys of an issuer; none if its ID tokens are signed with the client secret.

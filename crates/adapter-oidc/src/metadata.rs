@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use crate::{
-    Registration, ResponseMode,
     client::{Document, IssuerHttpClient, shorten},
+    registration::{Registration, ResponseMode},
     signature::{HMAC_ALGORITHM, is_public_key_algorithm},
 };
 

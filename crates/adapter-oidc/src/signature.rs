@@ -10,7 +10,7 @@ use ring::{
     },
 };
 
-use crate::keys::KeyMaterial;
+use crate::key_material::KeyMaterial;
 
 /// The algorithm of signatures with the client secret. It has no public key, so none ever verifies it.
 pub(crate) const HMAC_ALGORITHM: &str = "HS256";

@@ -15,6 +15,6 @@ mod router;
 mod routes;
 mod state;
 
-pub use auth::agent::insufficient_scope;
+pub use auth::agent::{insufficient_scope, refuse_agent};
 pub use router::{document, router};
 pub use state::{Api, ConsoleEntry, HttpConfig};

@@ -5,6 +5,7 @@
 //! * [`transaction`]: runs use cases in one transaction, committed on `Ok`
 //! * [`authentication`]: resolves a credential to its caller
 //! * [`authorization`]: turns a caller and an id into a proof of authority
+//! * [`late_proof`]: proves a caller's rights again when the body of a request arrives late
 //! * `drafts`: trying code that is not a version
 //! * `automations`: starts of automations and calls of tools
 //! * [`rate_limits`] and [`attempt_limiter`]: limit a caller's requests and wrong device codes
@@ -41,6 +42,7 @@ pub mod diagnosis;
 mod drafts;
 pub mod feeds;
 pub mod imports;
+pub mod late_proof;
 pub mod membership;
 pub mod oauth_clients;
 pub mod overview;

@@ -64,7 +64,7 @@ pub struct Problem {
     /// The size of the limit that was exceeded.
     pub limit: Option<u32>,
     /// The case of the code, if the code has several.
-    pub case: Option<ProblemCase>,
+    pub case: Option<Box<ProblemCase>>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -189,7 +189,7 @@ impl Problem {
     /// Adds the case of the code, and a value that texts of it repeat.
     #[must_use]
     pub fn case(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
-        self.case = Some(ProblemCase { name, value: value.into() });
+        self.case = Some(Box::new(ProblemCase { name, value: value.into() }));
         self
     }
 

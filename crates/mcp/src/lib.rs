@@ -17,12 +17,13 @@ use rmcp::transport::streamable_http_server::{
 };
 
 use server::AgentServer;
-pub use transport::InsufficientScope;
+pub use transport::SurfaceResponses;
 use transport::{MAX_BODY, Transport};
 
 /// Creates the router of the agent server at `/mcp`, to be put behind the authentication of the HTTP surface.
-/// `insufficient_scope` makes that surface's response for a missing scope.
-pub fn router(app: &Application, insufficient_scope: InsufficientScope) -> Router {
+/// It stores the [`Context`](kernel::Context) of each request in its extensions, with a
+/// [`LateProof`](application::late_proof::LateProof) that returns the context as of later.
+pub fn router(app: &Application, responses: SurfaceResponses) -> Router {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -37,7 +38,7 @@ pub fn router(app: &Application, insufficient_scope: InsufficientScope) -> Route
     );
     let transport = Transport {
         required_scope: tools::required_scope,
-        insufficient_scope,
+        responses,
         resource_metadata: app.resource_metadata_url(),
     };
     let check = middleware::from_fn_with_state(transport, transport::check_request);

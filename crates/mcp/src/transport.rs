@@ -8,13 +8,18 @@ mod accept;
 mod message;
 mod refusal;
 
+use application::{
+    Problem,
+    late_proof::{LateProof, ReceiveError},
+};
 use axum::{
-    body::{Body, to_bytes},
+    body::{Body, Bytes},
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use kernel::{Caller, Context, caller::Scope};
 use rmcp::model::ErrorCode;
 
@@ -29,16 +34,21 @@ const JSON: &str = "application/json";
 /// Value of `Accept` that the protocol library demands.
 const LIBRARY_ACCEPT: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
-/// Makes the response for a missing scope, given the URL of the protected resource metadata.
-pub type InsufficientScope = fn(&str) -> Response;
+/// Responses in the form of the HTTP surface around this server. Each is given the URL of the protected resource metadata.
+#[derive(Debug, Clone, Copy)]
+pub struct SurfaceResponses {
+    /// Makes the response for a missing scope.
+    pub insufficient_scope: fn(&str) -> Response,
+    /// Makes the response for a caller that the surface refuses after it has admitted them.
+    pub refused: fn(Problem, &str) -> Response,
+}
 
 /// Dependencies of the checks.
 #[derive(Clone)]
 pub(crate) struct Transport {
     /// Returns the scope that a tool requires, or `None` if there is no such tool.
     pub(crate) required_scope: fn(&str) -> Option<Scope>,
-    /// Makes the response for a missing scope, in the form of the HTTP surface around this server.
-    pub(crate) insufficient_scope: InsufficientScope,
+    pub(crate) responses: SurfaceResponses,
     /// URL of the agent server's protected resource metadata.
     pub(crate) resource_metadata: String,
 }
@@ -49,11 +59,10 @@ pub(crate) async fn check_request(
     request: Request,
     next: Next,
 ) -> Response {
-    let scopes = match request.extensions().get::<Context>().map(|context| &context.caller) {
-        Some(Caller::Token(token)) => token.scopes,
-        _ => return StatusCode::UNAUTHORIZED.into_response(),
-    };
     let (mut parts, body) = request.into_parts();
+    let Some(late_proof) = parts.extensions.get::<LateProof<Context>>().cloned() else {
+        return StatusCode::UNAUTHORIZED.into_response();
+    };
     if let Err(refusal) = check_head(&parts.method, &parts.headers) {
         let mut response = refusal.into_response();
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
@@ -61,9 +70,21 @@ pub(crate) async fn check_request(
         }
         return response;
     }
-    let Ok(body) = to_bytes(body, MAX_BODY).await else {
-        let message = format!("The body must have at most {MAX_BODY} bytes.");
-        return Refusal::invalid_request(StatusCode::PAYLOAD_TOO_LARGE, message).into_response();
+    let body = match read_body(&parts.headers, body, &late_proof).await {
+        Ok((body, None)) => body,
+        Ok((body, Some(context))) => {
+            // Tools act at the time at which they are called, as who the caller is then.
+            parts.extensions.insert(context);
+            body
+        }
+        Err(BodyError::Invalid(refusal)) => return refusal.into_response(),
+        Err(BodyError::Refused(problem)) => {
+            return (transport.responses.refused)(problem, &transport.resource_metadata);
+        }
+    };
+    let scopes = match parts.extensions.get::<Context>().map(|context| &context.caller) {
+        Some(Caller::Token(token)) => token.scopes,
+        _ => return StatusCode::UNAUTHORIZED.into_response(),
     };
     let message = match Message::parse(&body) {
         Ok(message) => message,
@@ -74,12 +95,50 @@ pub(crate) async fn check_request(
     }
     let scope = message.called_tool().and_then(transport.required_scope);
     if scope.is_some_and(|scope| !scopes.allows(scope)) {
-        return (transport.insufficient_scope)(&transport.resource_metadata);
+        return (transport.responses.insufficient_scope)(&transport.resource_metadata);
     }
     parts.headers.insert(header::ACCEPT, LIBRARY_ACCEPT);
     parts.headers.remove(header::CONTENT_LENGTH);
     let response = next.run(Request::from_parts(parts, Body::from(message.to_json()))).await;
     replace_text_error(response, &message)
+}
+
+/// Failure to receive a body.
+enum BodyError {
+    /// It is too long, incomplete or did not arrive in time.
+    Invalid(Refusal),
+    /// It arrived late, and the caller's token ended meanwhile.
+    Refused(Problem),
+}
+
+/// Receives a body; if it arrives late, with the context as of then.
+async fn read_body(
+    headers: &HeaderMap,
+    body: Body,
+    late_proof: &LateProof<Context>,
+) -> Result<(Bytes, Option<Context>), BodyError> {
+    let refuse = |status, message: String| BodyError::Invalid(Refusal::invalid_request(status, message));
+    let too_large = || {
+        let message = format!("The body must have at most {MAX_BODY} bytes.");
+        refuse(StatusCode::PAYLOAD_TOO_LARGE, message)
+    };
+    let declared = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > MAX_BODY as u64) {
+        return Err(too_large());
+    }
+    let (collected, context) = match late_proof.receive(Limited::new(body, MAX_BODY).collect()).await {
+        Ok(received) => received,
+        Err(ReceiveError::Refused(problem)) => return Err(BodyError::Refused(problem)),
+        Err(error @ ReceiveError::TimedOut) => {
+            let message = Problem::from(error).message.into_owned();
+            return Err(refuse(StatusCode::BAD_REQUEST, message));
+        }
+    };
+    match collected {
+        Ok(body) => Ok((body.to_bytes(), context)),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
+        Err(_) => Err(refuse(StatusCode::BAD_REQUEST, "The body ended before it was complete.".to_owned())),
+    }
 }
 
 /// Checks the method and the headers of a request, all but the protocol version.
@@ -144,10 +203,11 @@ fn replace_text_error(response: Response, message: &Message) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::{convert::Infallible, sync::Arc, time::Duration};
 
-    use axum::{Router, http::header, middleware, routing::post};
-    use kernel::{Id, SeededRandomness, caller::Scopes, caller::TokenCaller};
+    use axum::{Extension, Router, body::to_bytes, http::header, middleware, routing::post};
+    use futures::{FutureExt as _, StreamExt as _, stream};
+    use kernel::{Id, SeededRandomness, Timestamp, caller::Scopes, caller::TokenCaller};
     use serde_json::Value;
     use tower::ServiceExt as _;
 
@@ -161,12 +221,17 @@ mod tests {
                 "change" => Some(Scope::Write),
                 _ => None,
             },
-            insufficient_scope: |metadata| {
-                let challenge = format!("Bearer resource_metadata=\"{metadata}\"");
-                (StatusCode::FORBIDDEN, [(header::WWW_AUTHENTICATE, challenge)]).into_response()
+            responses: SurfaceResponses {
+                insufficient_scope: |metadata| challenge(StatusCode::FORBIDDEN, metadata),
+                refused: |_, metadata| challenge(StatusCode::UNAUTHORIZED, metadata),
             },
             resource_metadata: "https://qala.example/.well-known/oauth-protected-resource/mcp".to_owned(),
         }
+    }
+
+    fn challenge(status: StatusCode, metadata: &str) -> Response {
+        let challenge = format!("Bearer resource_metadata=\"{metadata}\"");
+        (status, [(header::WWW_AUTHENTICATE, challenge)]).into_response()
     }
 
     fn calling(tool: &str) -> String {
@@ -174,6 +239,19 @@ mod tests {
             .to_string()
     }
 
+    fn context(scopes: Scopes, now: Timestamp) -> Context {
+        let caller = TokenCaller {
+            token: Id::from_uuid(Default::default()),
+            user: Id::from_uuid(Default::default()),
+            workspace: Id::from_uuid(Default::default()),
+            scopes,
+            grant: Some(Id::from_uuid(Default::default())),
+        };
+        let (request_id, random) = (Id::from_uuid(Default::default()), Arc::new(SeededRandomness::new(1)));
+        Context::new(Caller::Token(caller), now, request_id, None, random)
+    }
+
+    /// Returns the response to a request, whose body comes back from what is behind the checks.
     async fn respond(scopes: Option<Scopes>, body: String) -> Response {
         let router: Router = Router::new()
             .route("/mcp", post(async |body: String| body))
@@ -181,20 +259,71 @@ mod tests {
         let request = Request::post("/mcp").header(header::CONTENT_TYPE, "application/json");
         let mut request = request.body(Body::from(body)).unwrap();
         if let Some(scopes) = scopes {
-            let id = Id::from_uuid(Default::default());
-            let caller = TokenCaller {
-                token: id,
-                user: Id::from_uuid(Default::default()),
-                workspace: Id::from_uuid(Default::default()),
-                scopes,
-                grant: Some(Id::from_uuid(Default::default())),
-            };
-            let (now, random) = (Default::default(), Arc::new(SeededRandomness::new(1)));
-            let request_id = Id::from_uuid(Default::default());
-            let context = Context::new(Caller::Token(caller), now, request_id, None, random);
+            let context = context(scopes, Timestamp::default());
+            let late = context.clone();
+            request.extensions_mut().insert(LateProof::new(move || {
+                let late = late.clone();
+                async move { Ok(late) }
+            }));
             request.extensions_mut().insert(context);
         }
         router.oneshot(request).await.unwrap()
+    }
+
+    /// Returns the response to a call whose last byte comes after `delay`, and the time at which its tool ran. `late` makes the
+    /// proof after the body.
+    async fn respond_late(
+        delay: Duration,
+        late: fn() -> Result<Context, Problem>,
+    ) -> (Response, Option<Timestamp>) {
+        let (ran_tx, mut ran_rx) = tokio::sync::mpsc::unbounded_channel();
+        let tool = post(async move |Extension(context): Extension<Context>| {
+            let _sent = ran_tx.send(context.now);
+        });
+        let check = middleware::from_fn_with_state(transport(), check_request);
+        let router: Router = Router::new().route("/mcp", tool).layer(check);
+        let (whole, last) = (calling("change"), calling("change").len() - 1);
+        let (begin, end) = (whole[..last].to_owned(), whole[last..].to_owned());
+        let end = async move {
+            tokio::time::sleep(delay).await;
+            end
+        };
+        let parts = stream::iter([async { begin }.boxed(), end.boxed()]);
+        let body = Body::from_stream(parts.then(|part| part).map(Ok::<_, Infallible>));
+        let request = Request::post("/mcp").header(header::CONTENT_TYPE, "application/json");
+        let mut request = request.body(body).unwrap();
+        request.extensions_mut().insert(context(Scopes::of(Scope::Write), Timestamp::UNIX_EPOCH));
+        request.extensions_mut().insert(LateProof::new(move || async move { late() }));
+        let response = router.oneshot(request).await.unwrap();
+        (response, ran_rx.try_recv().ok())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_late_call_runs_with_the_rights_and_the_time_of_its_last_byte() {
+        let later = || Ok(context(Scopes::of(Scope::Write), Timestamp::MAX_UTC));
+        let (prompt, ran_at) = respond_late(Duration::from_millis(100), later).await;
+        assert_eq!((prompt.status(), ran_at), (StatusCode::OK, Some(Timestamp::UNIX_EPOCH)));
+        let (late, ran_at) = respond_late(Duration::from_secs(3), later).await;
+        assert_eq!((late.status(), ran_at), (StatusCode::OK, Some(Timestamp::MAX_UTC)));
+
+        let revoked = || Err(Problem::unauthorized());
+        let (refused, ran_at) = respond_late(Duration::from_secs(3), revoked).await;
+        assert_eq!((refused.status(), ran_at), (StatusCode::UNAUTHORIZED, None));
+        assert!(refused.headers().contains_key(header::WWW_AUTHENTICATE));
+        let narrowed = || Ok(context(Scopes::of(Scope::Read), Timestamp::MAX_UTC));
+        let (refused, ran_at) = respond_late(Duration::from_secs(3), narrowed).await;
+        assert_eq!((refused.status(), ran_at), (StatusCode::FORBIDDEN, None));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_never_ends_is_not_awaited() {
+        let begin = tokio::time::Instant::now();
+        let (refused, ran_at) = respond_late(Duration::from_secs(24 * 60 * 60), || unreachable!()).await;
+        assert_eq!((refused.status(), ran_at), (StatusCode::BAD_REQUEST, None));
+        assert!(begin.elapsed() < Duration::from_secs(31), "{:?}", begin.elapsed());
+        let body = to_bytes(refused.into_body(), MAX_BODY).await.unwrap();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["error"]["message"], "The body took too long to arrive.");
     }
 
     #[tokio::test]

@@ -265,7 +265,9 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
 
     tasks.spawn(stop_on_signal(shutdown.clone()));
     tasks.spawn(close_streams(app.clone(), shutdown.clone()));
-    let agents = mcp::router(&app, api::insufficient_scope);
+    let responses =
+        mcp::SurfaceResponses { insufficient_scope: api::insufficient_scope, refused: api::refuse_agent };
+    let agents = mcp::router(&app, responses);
     let router = api::router(Api::new(app.clone(), http), agents, console::router());
     listener::serve(listener, router, shutdown, SHUTDOWN_GRACE).await;
     tasks.close();

@@ -42,6 +42,7 @@ mod github_sender;
 mod imports;
 mod invites;
 mod join_domains;
+mod late_bodies;
 mod lifecycle;
 mod list_pages;
 mod mail;

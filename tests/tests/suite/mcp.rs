@@ -83,6 +83,37 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_call_of_a_tool_whose_grant_is_revoked_starts_nothing(server: Server) -> Result<()> {
+        let aru = server.sign_in("aru@example.test").await?;
+        let workspace = aru.create_workspace("Home").await?;
+        let app = aru.create_app(&workspace.id, "export default { scheduled() { return 'ran'; } };").await?;
+        let automation = aru.create_automation(&workspace.id, &app, "manual", 0).await?;
+        let agent = sign_in_agent(&aru, &workspace, "write").await?;
+        let hold = async || {
+            let params = json!({"name": "start_automation", "arguments": {"automationId": automation}});
+            let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+            let request = agent.request(Method::POST, "/mcp").json(&body)?;
+            request.header(header::ACCEPT, ACCEPT_BOTH)?.send_unfinished().await
+        };
+        let count_runs = async || -> Result<usize> {
+            let path = format!("/v1/workspaces/{}/runs?automationId={automation}", workspace.id);
+            Ok(aru.get(&path).await?.ok()?["items"].as_array().context("no items")?.len())
+        };
+        hold().await?.finish().await?.assert_status(200);
+        assert_eq!(count_runs().await?, 1, "a late body is no refusal");
+
+        let held = hold().await?;
+        let grants = format!("/v1/workspaces/{}/oauth/grants", workspace.id);
+        let grant = aru.get(&grants).await?.string_at("/0/id")?;
+        aru.delete(&format!("{grants}/{grant}")).await?.assert_status(200);
+        let refused = held.finish().await?;
+        refused.assert_error(401, "unauthorized");
+        let challenge = refused.header("www-authenticate").unwrap_or_default();
+        assert!(challenge.contains("error=\"invalid_token\"") && challenge.contains("resource_metadata="), "{challenge}");
+        assert_eq!(count_runs().await?, 1);
+        Ok(())
+    }
+
     async fn foreign_hosts_and_origins_are_rejected(server: Server) -> Result<()> {
         let aru = server.sign_in("aru@example.test").await?;
         let workspace = aru.create_workspace("Home").await?;

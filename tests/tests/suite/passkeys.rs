@@ -81,6 +81,21 @@ tests::on_both! {
         Ok(())
     }
 
+    async fn a_session_that_ends_while_the_passkey_is_sent_registers_none(server: Server) -> Result<()> {
+        let email = "aigerim@example.test";
+        let thief = sign_in(&server, email).await?;
+        let mut passkey = Passkey::new(CONSOLE_ORIGIN, 7)?;
+        let (ceremony, options) = start_ceremony(&thief, "register").await?;
+        let body = json!({"ceremonyId": ceremony, "credential": passkey.create(&options)?});
+        let request = thief.request(Method::POST, "/v1/auth/passkeys/register/finish");
+        let held = request.header(header::ORIGIN, CONSOLE_ORIGIN)?.json(&body)?.send_unfinished().await?;
+        delete(&sign_in(&server, email).await?, "/v1/me/sessions?all=true").await?.assert_status(200);
+        held.finish().await?.assert_error(401, "unauthorized");
+        let person = sign_in(&server, email).await?;
+        assert_eq!(person.get("/v1/me/passkeys").await?.ok()?["items"], json!([]));
+        Ok(())
+    }
+
     async fn forged_responses_are_rejected(server: Server) -> Result<()> {
         let person = sign_in(&server, "aigerim@example.test").await?;
         let victim = sign_in(&server, "victim@example.test").await?;

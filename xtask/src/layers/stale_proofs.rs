@@ -3,7 +3,7 @@
 //! A function that asks an engine or another server may wait for seconds, in which the rights that were proven before may
 //! end. So a transaction that begins afterwards makes its proof again, with `lock_app` or `lock_member`
 //! (`crates/application/src/authorization/locked.rs`). A function that calls another that waits waits too, in whatever file, if only one
-//! function of these crates has the other's name.
+//! function of these crates has the other's name. Senders of bodies are waited for too; `request_bodies` is about them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,11 +23,13 @@ use super::imports::{is_test_only, item_attributes};
 pub(super) const CRATES: [&str; 3] = ["api", "application", "mcp"];
 
 /// Accessors of ports that wait for code or for other servers.
-const PORTS: [&str; 6] = [
+const PORTS: [&str; 8] = [
+    "app_server",
     "authorization_servers",
     "change_planner",
     "client_documents",
     "connection_tester",
+    "draft_runner",
     "engine",
     "txt_resolver",
 ];

@@ -1,6 +1,6 @@
 //! Authentication of agent clients at the agent server.
 
-use application::{Problem, authentication::Credential};
+use application::{Problem, ProblemKind, authentication::Credential, late_proof::LateProof};
 use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, header, request::Parts},
@@ -27,6 +27,30 @@ pub fn insufficient_scope(resource_metadata: &str) -> Response {
     with_challenge(problem, &challenge)
 }
 
+/// Refuses an agent whose token was admitted before, as if the request arrived now.
+#[must_use]
+pub fn refuse_agent(problem: Problem, resource_metadata: &str) -> Response {
+    if problem.kind == ProblemKind::Unauthorized {
+        invalid_token(problem, resource_metadata)
+    } else {
+        ApiError(problem).into_response()
+    }
+}
+
+/// Returns the refusal of a token that is not valid (RFC 6750, section 3.1).
+fn invalid_token(problem: Problem, resource_metadata: &str) -> Response {
+    unauthorized(problem, "error=\"invalid_token\", ", resource_metadata)
+}
+
+/// Returns a refusal with a challenge that says where to get a token.
+///
+/// Clients request these scopes whatever their person has configured, so the challenge lists all of them; the person may
+/// allow fewer on the consent page.
+fn unauthorized(problem: Problem, error: &str, resource_metadata: &str) -> Response {
+    let challenge = format!("Bearer {error}resource_metadata=\"{resource_metadata}\", scope=\"read write\"");
+    with_challenge(problem, &challenge)
+}
+
 fn with_challenge(problem: Problem, challenge: &str) -> Response {
     let mut response = ApiError(problem).into_response();
     if let Ok(challenge) = HeaderValue::from_str(challenge) {
@@ -35,7 +59,8 @@ fn with_challenge(problem: Problem, challenge: &str) -> Response {
     response
 }
 
-/// Authenticates requests to the agent server, and stores their [`Context`] in their extensions.
+/// Authenticates requests to the agent server, and stores in their extensions their [`Context`] and what makes it again if
+/// the body arrives late.
 ///
 /// A web page must not reach it through a host name of its own (DNS rebinding) or from another site, so `Host` and
 /// `Origin` are checked first.
@@ -43,6 +68,7 @@ pub(crate) async fn require_agent(State(api): State<Api>, request: Request, next
     let (mut parts, body) = request.into_parts();
     match authenticate(&api, &parts).await {
         Ok(context) => {
+            parts.extensions.insert(late_context(&api, &context));
             parts.extensions.insert(context);
             // Handlers do not need the token. Without it they cannot pass it on.
             parts.headers.remove(header::AUTHORIZATION);
@@ -50,6 +76,15 @@ pub(crate) async fn require_agent(State(api): State<Api>, request: Request, next
         }
         Err(refusal) => refusal,
     }
+}
+
+/// Returns what authenticates an agent once more, with its context as of then.
+fn late_context(api: &Api, context: &Context) -> LateProof<Context> {
+    let (api, context) = (api.clone(), context.clone());
+    LateProof::new(move || {
+        let (api, context) = (api.clone(), context.clone());
+        async move { api.reauthenticate(&context).await }
+    })
 }
 
 async fn authenticate(api: &Api, request: &Parts) -> Result<Context, Response> {
@@ -68,16 +103,14 @@ async fn authenticate(api: &Api, request: &Parts) -> Result<Context, Response> {
     };
     let caller = match caller {
         Ok(caller) => caller,
-        Err(problem) if problem.kind == application::ProblemKind::Unauthorized => {
+        Err(problem) if problem.kind == ProblemKind::Unauthorized => {
             // Guesses count against the address.
             api.rate_limits().check(None, info.address, 2).map_err(refuse)?;
-            let error =
-                if matches!(presented, Credential::Bearer(_)) { "error=\"invalid_token\", " } else { "" };
-            // Clients request these scopes whatever their person has configured, so the challenge lists all of them;
-            // the person may allow fewer on the consent page.
             let metadata = api.resource_metadata_url();
-            let challenge = format!("Bearer {error}resource_metadata=\"{metadata}\", scope=\"read write\"");
-            return Err(with_challenge(problem, &challenge));
+            return Err(match presented {
+                Credential::Bearer(_) => invalid_token(problem, &metadata),
+                Credential::Session(_) | Credential::Absent => unauthorized(problem, "", &metadata),
+            });
         }
         Err(problem) => return Err(refuse(problem)),
     };

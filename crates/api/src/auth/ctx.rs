@@ -6,6 +6,7 @@ use application::{
     Problem,
     authentication::Credential,
     authorization::{Proof, Requirement},
+    late_proof::LateProof,
 };
 use axum::{
     extract::{FromRequestParts, RawPathParams},
@@ -19,10 +20,7 @@ use super::{
     credentials, view_as,
 };
 use crate::{
-    http::{
-        conditional::refuse_preconditions, error::ApiError, extract::LateProof,
-        request_middleware::RequestInfo,
-    },
+    http::{conditional::refuse_preconditions, error::ApiError, request_middleware::RequestInfo},
     state::Api,
 };
 
@@ -48,6 +46,7 @@ impl<C: CallerKind> FromRequestParts<Api> for Ctx<C> {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
         let ctx = admit(parts, api, C::CALLERS).await?;
         refuse_preconditions(parts)?;
+        parts.extensions.insert(late_authentication(api, &ctx));
         Ok(Self(ctx, PhantomData))
     }
 }
@@ -71,16 +70,28 @@ impl<C: CallerKind, P: Proof + 'static> FromRequestParts<Api> for Authorized<C, 
         let id = path.iter().next().map_or("", |(_, id)| id);
         let proof = P::prove(api, &ctx, id).await?;
         refuse_preconditions(parts)?;
-        let (late_api, late_ctx, id) = (api.clone(), ctx.0.clone(), id.to_owned());
+        let (late_api, late_ctx, id, role) = (api.clone(), ctx.0.clone(), id.to_owned(), proof.proven_role());
         parts.extensions.insert(LateProof::new(move || {
             let (api, ctx, id) = (late_api.clone(), late_ctx.clone(), id.clone());
             async move {
                 let ctx = api.reauthenticate(&ctx).await?;
-                P::prove(&api, &ctx, &id).await.map(drop)
+                P::prove_again(&api, &ctx, &id, role).await
             }
         }));
         Ok(Self(ctx, proof))
     }
+}
+
+/// Returns what authenticates a caller once more, if there is one.
+pub(crate) fn late_authentication(api: &Api, ctx: &Context) -> LateProof {
+    if matches!(ctx.caller, Caller::Anonymous) {
+        return LateProof::of_nobody();
+    }
+    let (api, ctx) = (api.clone(), ctx.clone());
+    LateProof::new(move || {
+        let (api, ctx) = (api.clone(), ctx.clone());
+        async move { api.reauthenticate(&ctx).await.map(drop) }
+    })
 }
 
 /// Checks that the caller is one of `callers`, counts the request, and returns its context.

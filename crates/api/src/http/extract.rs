@@ -4,7 +4,6 @@
 mod form;
 mod json;
 mod json_error;
-mod late_proof;
 mod params;
 mod path;
 mod payload;
@@ -13,11 +12,10 @@ mod spool;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 
-pub(crate) use form::Form;
-pub(crate) use late_proof::LateProof;
+pub(crate) use form::{AnonymousForm, Form};
 pub(crate) use params::Params;
 pub(crate) use path::Path;
-pub(crate) use payload::{Payload, read_body};
+pub(crate) use payload::{Payload, read_anonymous_body, read_body, read_body_with};
 pub(crate) use spool::Spool;
 
 /// Deserializes a member that is present, even as `null`, to `Some`; with `#[serde(default)]`, an absent member is

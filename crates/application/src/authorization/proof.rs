@@ -34,6 +34,31 @@ pub trait Proof: Sized + Send {
         ctx: &Context,
         id: &str,
     ) -> impl Future<Output = Result<Self, Problem>> + Send;
+
+    /// Returns the role that the proof found; `None` if it is deferred.
+    fn proven_role(&self) -> Option<Role>;
+
+    /// Makes the proof again, for what this one is used for after a wait.
+    ///
+    /// # Errors
+    /// Those of [`Self::prove`]; 403 `forbidden` if the caller has less than the `role` that the first proof found, by which an
+    /// operation may allow more than it requires.
+    fn prove_again(
+        app: &Application,
+        ctx: &Context,
+        id: &str,
+        role: Option<Role>,
+    ) -> impl Future<Output = Result<(), Problem>> + Send {
+        async move {
+            let found = Self::prove(app, ctx, id).await?.proven_role();
+            let is_lowered = role.zip(found).is_some_and(|(role, found)| !found.at_least(role));
+            if is_lowered {
+                let message = "Your role in the workspace was changed while the request was being sent.";
+                return Err(Problem::forbidden("forbidden", message).hint("Send the request again."));
+            }
+            Ok(())
+        }
+    }
 }
 
 /// Proof about an object that the body names: the operation declares the requirement, and makes the proof after it has
@@ -73,6 +98,10 @@ impl<P: Proof> Proof for Deferred<P> {
     async fn prove(_: &Application, _: &Context, _: &str) -> Result<Self, Problem> {
         Ok(Self::default())
     }
+
+    fn proven_role(&self) -> Option<Role> {
+        None
+    }
 }
 
 /// Membership of the workspace in the path, with a deferred proof about an object in the body.
@@ -82,6 +111,10 @@ impl<P: Proof> Proof for (Member, Deferred<P>) {
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok((app.member(ctx, id).await?, Deferred::default()))
     }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.0.role())
+    }
 }
 
 impl Proof for Member {
@@ -89,6 +122,10 @@ impl Proof for Member {
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         app.member(ctx, id).await
+    }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.role())
     }
 }
 
@@ -98,6 +135,10 @@ impl Proof for Builder {
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok(app.member(ctx, id).await?.require_builder()?)
     }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.role())
+    }
 }
 
 impl Proof for AppCreator {
@@ -105,6 +146,10 @@ impl Proof for AppCreator {
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok(app.member(ctx, id).await?.require_importer()?)
+    }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.role())
     }
 }
 
@@ -114,6 +159,10 @@ impl Proof for Admin {
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok(app.member(ctx, id).await?.require_admin()?)
     }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.role())
+    }
 }
 
 impl Proof for Owner {
@@ -121,6 +170,10 @@ impl Proof for Owner {
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok(app.member(ctx, id).await?.require_owner()?)
+    }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.role())
     }
 }
 
@@ -131,6 +184,10 @@ impl Proof for (GateId, Admin) {
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         let (gate, member) = app.gate(ctx, id).await?;
         Ok((gate, member.require_admin()?))
+    }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.1.role())
     }
 }
 
@@ -151,6 +208,10 @@ impl Proof for Restorable<Owner> {
             Err(problem) => Err(problem),
         }
     }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.0.role())
+    }
 }
 
 impl Proof for ProjectAccess {
@@ -158,6 +219,10 @@ impl Proof for ProjectAccess {
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         app.project(ctx, id).await
+    }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.member().role())
     }
 }
 
@@ -167,6 +232,10 @@ impl Proof for ProjectRight<Edit> {
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok(app.project(ctx, id).await?.require()?)
     }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.member().role())
+    }
 }
 
 impl Proof for ProjectRight<Own> {
@@ -174,6 +243,10 @@ impl Proof for ProjectRight<Own> {
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok(app.project(ctx, id).await?.require()?)
+    }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.member().role())
     }
 }
 
@@ -189,6 +262,10 @@ impl Proof for Restorable<ProjectRight<Own>> {
             Err(problem) => Err(problem),
         }
     }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.0.member().role())
+    }
 }
 
 /// Proof about an app, independent of how the app is found.
@@ -201,6 +278,9 @@ pub trait AppProof: Sized + Send {
     /// # Errors
     /// [`AuthorityError::AppRightRequired`] if the right is missing.
     fn from_access(access: AppAccess) -> Result<Self, AuthorityError>;
+
+    /// Returns the rights on the app from which the proof was made.
+    fn access(&self) -> &AppAccess;
 }
 
 impl AppProof for AppAccess {
@@ -208,6 +288,10 @@ impl AppProof for AppAccess {
 
     fn from_access(access: AppAccess) -> Result<Self, AuthorityError> {
         Ok(access)
+    }
+
+    fn access(&self) -> &AppAccess {
+        self
     }
 }
 
@@ -217,6 +301,10 @@ impl<R: Right + Send> AppProof for AppRight<R> {
     fn from_access(access: AppAccess) -> Result<Self, AuthorityError> {
         access.require()
     }
+
+    fn access(&self) -> &AppAccess {
+        self
+    }
 }
 
 impl Proof for AppAccess {
@@ -224,6 +312,10 @@ impl Proof for AppAccess {
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         app.app(ctx, id).await
+    }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.member().role())
     }
 }
 
@@ -233,6 +325,10 @@ impl<R: Right + Send> Proof for AppRight<R> {
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok(app.app(ctx, id).await?.require()?)
     }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.member().role())
+    }
 }
 
 /// Admin of the workspace of an app that the caller may view.
@@ -241,6 +337,10 @@ impl Proof for AppAdmin {
 
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         Ok(app.app(ctx, id).await?.require_admin()?)
+    }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.member().role())
     }
 }
 
@@ -253,6 +353,10 @@ macro_rules! objects_of_apps {
             async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
                 let (id, access) = app.$find(ctx, id).await?;
                 Ok((id, A::from_access(access)?))
+            }
+
+            fn proven_role(&self) -> Option<Role> {
+                Some(self.1.access().member().role())
             }
         }
     )+};
@@ -267,6 +371,10 @@ impl Proof for (Import, Member) {
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         app.import(ctx, id).await
     }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.1.role())
+    }
 }
 
 /// A planned change of the caller's.
@@ -276,5 +384,9 @@ impl<A: AppProof> Proof for (ChangeId, A) {
     async fn prove(app: &Application, ctx: &Context, id: &str) -> Result<Self, Problem> {
         let (id, access) = app.change(ctx, id).await?;
         Ok((id, A::from_access(access)?))
+    }
+
+    fn proven_role(&self) -> Option<Role> {
+        Some(self.1.access().member().role())
     }
 }

@@ -2,9 +2,7 @@
 //! content must not reveal to a stranger that the object exists.
 //! See `docs/decisions/0007-authorize-before-parsing-the-body.md`.
 
-use std::time::Duration;
-
-use application::{Problem, ProblemKind};
+use application::{Problem, ProblemKind, late_proof::LateProof};
 use axum::{
     extract::{FromRequest, Request},
     http::header,
@@ -13,17 +11,11 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
-use super::{json, json_error::without_value, late_proof::LateProof};
+use super::{json, json_error::without_value};
 use crate::{http::error::ApiError, state::Api};
 
 /// Maximum length of a body in bytes, unless an operation has another.
 pub(crate) const MAX_BODY: usize = 1 << 20;
-
-/// Time for receiving a body, so that slow senders do not occupy the server.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Time in which a body arrives whose sender does not delay it. After that, the caller's rights are proven once more.
-const PROMPT: Duration = Duration::from_millis(250);
 
 /// A request body that is not parsed yet.
 pub(crate) struct Payload {
@@ -40,12 +32,42 @@ impl FromRequest<Api> for Payload {
     }
 }
 
+/// Returns what makes the proof of a request once more. The extractor of its caller stored it.
+///
+/// # Errors
+/// 500 `internal` if no extractor did: the body of such a request could be used with rights that have ended.
+pub(super) fn late_proof_of(request: &Request) -> Result<LateProof, Problem> {
+    let stored = request.extensions().get::<LateProof>().cloned();
+    stored.ok_or_else(|| Problem::internal("the caller's rights cannot be proven again after the body"))
+}
+
 /// Receives a body of at most `limit` bytes.
 ///
 /// # Errors
 /// 413 `too_large` if it is longer; 400 `invalid_request` if it does not arrive in time or completely; if it arrives late,
 /// those of the caller's rights.
 pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, Problem> {
+    let late_proof = late_proof_of(&request)?;
+    Ok(read_body_with(request, limit, &late_proof).await?.0)
+}
+
+/// Receives a body of at most `limit` bytes, of a request that has no caller or whose body proves it.
+///
+/// # Errors
+/// As [`read_body`].
+pub(crate) async fn read_anonymous_body(request: Request, limit: usize) -> Result<Bytes, Problem> {
+    Ok(read_body_with(request, limit, &LateProof::of_nobody()).await?.0)
+}
+
+/// Receives a body of at most `limit` bytes; if it arrives late, with the proof that was made after it.
+///
+/// # Errors
+/// As [`read_body`].
+pub(crate) async fn read_body_with<T>(
+    request: Request,
+    limit: usize,
+    late_proof: &LateProof<T>,
+) -> Result<(Bytes, Option<T>), Problem> {
     let too_large = || {
         let message = format!("The body may have at most {} KiB.", limit >> 10);
         Problem::new(ProblemKind::TooLarge, "too_large", message)
@@ -54,21 +76,10 @@ pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, P
     if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > limit as u64) {
         return Err(too_large());
     }
-    let late_proof = request.extensions().get::<LateProof>().cloned();
-    let mut body = std::pin::pin!(Limited::new(request.into_body(), limit).collect());
-    let collected = if let Ok(prompt) = tokio::time::timeout(PROMPT, &mut body).await {
-        prompt
-    } else {
-        let Ok(late) = tokio::time::timeout(BODY_TIMEOUT, body).await else {
-            return Err(Problem::invalid("The body took too long to arrive."));
-        };
-        if let Some(late_proof) = late_proof {
-            late_proof.prove().await?;
-        }
-        late
-    };
+    let body = Limited::new(request.into_body(), limit).collect();
+    let (collected, proven) = late_proof.receive(body).await?;
     match collected {
-        Ok(body) => Ok(body.to_bytes()),
+        Ok(body) => Ok((body.to_bytes(), proven)),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
         Err(_) => Err(Problem::invalid("The body ended before it was complete.")),
     }
@@ -82,12 +93,22 @@ fn without_mark(text: &[u8]) -> &[u8] {
 impl Payload {
     /// Receives a body of at most `limit` bytes.
     pub(crate) async fn read(request: Request, limit: usize) -> Result<Self, Problem> {
+        let late_proof = late_proof_of(&request)?;
+        Ok(Self::read_with(request, limit, &late_proof).await?.0)
+    }
+
+    /// Receives a body of at most `limit` bytes; if it arrives late, with the proof that was made after it.
+    pub(crate) async fn read_with<T>(
+        request: Request,
+        limit: usize,
+        late_proof: &LateProof<T>,
+    ) -> Result<(Self, Option<T>), Problem> {
         let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
         let is_json = essence.eq_ignore_ascii_case("application/json");
         let is_csv = essence.eq_ignore_ascii_case("text/csv");
-        let bytes = read_body(request, limit).await?;
-        Ok(Self { bytes, is_json, is_csv })
+        let (bytes, proven) = read_body_with(request, limit, late_proof).await?;
+        Ok((Self { bytes, is_json, is_csv }, proven))
     }
 
     /// Returns the text of a JSON body, for callers that parse it themselves.
@@ -146,7 +167,12 @@ impl Payload {
 
 #[cfg(test)]
 mod tests {
-    use std::{convert::Infallible, sync::Arc, sync::atomic::AtomicBool, sync::atomic::Ordering};
+    use std::{
+        convert::Infallible,
+        sync::Arc,
+        sync::atomic::{AtomicBool, Ordering},
+        time::Duration,
+    };
 
     use axum::body::Body;
 
@@ -161,7 +187,7 @@ mod tests {
         let mut request = Request::new(Body::from_stream(parts));
         let was_asked = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&was_asked);
-        request.extensions_mut().insert(LateProof::new(move || {
+        request.extensions_mut().insert(LateProof::<()>::new(move || {
             asked.store(true, Ordering::SeqCst);
             async { Err(Problem::not_found("app")) }
         }));
@@ -177,5 +203,14 @@ mod tests {
         assert_eq!(late.unwrap_err().code, "app_not_found");
         let (never, was_asked) = read(Duration::from_secs(60)).await;
         assert!(never.is_err() && !was_asked);
+    }
+
+    #[tokio::test]
+    async fn a_body_without_a_proof_to_make_again_is_not_read() {
+        let request = || Request::new(Body::from("{}"));
+        assert_eq!(read_body(request(), MAX_BODY).await.unwrap_err().kind, ProblemKind::Internal);
+        let payload = Payload::read(request(), MAX_BODY).await;
+        assert_eq!(payload.err().map(|problem| problem.kind), Some(ProblemKind::Internal));
+        assert_eq!(read_anonymous_body(request(), MAX_BODY).await.unwrap(), "{}");
     }
 }

@@ -16,6 +16,8 @@ use futures::StreamExt as _;
 use kernel::Randomness;
 use tokio::io::AsyncWriteExt as _;
 
+use super::payload::late_proof_of;
+
 /// Time for receiving the next part of the body.
 const PART_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time for receiving the whole body.
@@ -45,11 +47,12 @@ impl Read for SpoolReader {
 }
 
 impl Spool {
-    /// Receives a body of at most `limit` bytes into a file in `directory`.
+    /// Receives a body of at most `limit` bytes into a file in `directory`. The caller's rights are proven once more when it is
+    /// complete, however long that took.
     ///
     /// # Errors
-    /// 413 `too_large` if it is longer; 400 `invalid_request` if it does not arrive in time or completely; 500
-    /// `internal` if the file cannot be written.
+    /// 413 `too_large` if it is longer; 400 `invalid_request` if it does not arrive in time or completely; those of the
+    /// caller's rights; 500 `internal` if the file cannot be written.
     pub(crate) async fn receive(
         request: Request,
         limit: u64,
@@ -64,6 +67,7 @@ impl Spool {
         if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > limit) {
             return Err(too_large());
         }
+        let late_proof = late_proof_of(&request)?;
         let file = create_unlinked_file(directory, random).map_err(Problem::internal)?;
         let mut out = tokio::fs::File::from_std(file.try_clone().map_err(Problem::internal)?);
         let mut parts = request.into_body().into_data_stream();
@@ -84,9 +88,11 @@ impl Spool {
             out.flush().await.map_err(Problem::internal)
         };
         match tokio::time::timeout(WHOLE_TIMEOUT, writing).await {
-            Ok(written) => written.map(|()| Self(Arc::new(file))),
-            Err(_) => Err(Problem::invalid("The body took too long to arrive.")),
+            Ok(written) => written?,
+            Err(_) => return Err(Problem::invalid("The body took too long to arrive.")),
         }
+        late_proof.prove().await?;
+        Ok(Self(Arc::new(file)))
     }
 }
 
@@ -96,4 +102,36 @@ fn create_unlinked_file(directory: &Path, random: &dyn Randomness) -> io::Result
     let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use application::late_proof::LateProof;
+    use axum::body::Body;
+    use kernel::SeededRandomness;
+
+    use super::*;
+
+    async fn receive(late_proof: Option<LateProof>) -> Result<String, Problem> {
+        let parts = ["id,title\n", "tea,Tea\n"].map(Ok::<_, Infallible>);
+        let mut request = Request::new(Body::from_stream(futures::stream::iter(parts)));
+        if let Some(late_proof) = late_proof {
+            request.extensions_mut().insert(late_proof);
+        }
+        let spool =
+            Spool::receive(request, 1 << 10, &std::env::temp_dir(), &SeededRandomness::new(1)).await?;
+        let mut text = String::new();
+        spool.open().and_then(|mut file| file.read_to_string(&mut text)).map_err(Problem::internal)?;
+        Ok(text)
+    }
+
+    #[tokio::test]
+    async fn the_right_is_proven_once_more_when_the_file_is_complete() {
+        assert_eq!(receive(Some(LateProof::new(async || Ok(())))).await.unwrap(), "id,title\ntea,Tea\n");
+        let removed: LateProof = LateProof::new(async || Err(Problem::not_found("project")));
+        assert_eq!(receive(Some(removed)).await.unwrap_err().code, "project_not_found");
+        assert_eq!(receive(None).await.unwrap_err().kind, ProblemKind::Internal);
+    }
 }

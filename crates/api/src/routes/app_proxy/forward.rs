@@ -24,7 +24,7 @@ use super::{
     headers::{is_replaced_document, request_headers, response_header},
 };
 use crate::{
-    http::{error::ApiResult, extract::read_body, request_middleware::RequestInfo},
+    http::{error::ApiResult, extract::read_anonymous_body, request_middleware::RequestInfo},
     state::Api,
 };
 
@@ -64,7 +64,7 @@ pub(super) async fn forward(
     let has_body = request.method() != Method::HEAD;
     let method = request.method().as_str().to_owned();
     let headers = request_headers(request.headers(), mode);
-    let body = read_body(request, MAX_BODY).await?;
+    let body = read_anonymous_body(request, MAX_BODY).await?;
     let url = format!("{}{path_and_query}", origin(api, &app.slug));
     let request = HttpRequest { method, url, headers, body };
     match api.app_server().serve(app.workspace, app.id, version, request).await {

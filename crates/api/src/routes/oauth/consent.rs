@@ -17,7 +17,7 @@ use super::{
     form::Parameters,
 };
 use crate::{
-    auth::{agent::public_context, check_page_origin, credentials},
+    auth::{agent::public_context, check_page_origin, credentials, late_authentication},
     http::pages::{
         Page, format_markup, format_text, negotiate_locale, page, redirect::sign_in_path,
         refusal::other_account, translations,
@@ -73,9 +73,16 @@ async fn apply_decision(api: &Api, locale: Locale, id: &str, request: Request) -
         Ok(authorization) => authorization,
         Err(problem) => return closed_page(locale, problem).map(Page::into_response),
     };
-    let form = Parameters::from_form(request)
-        .await
-        .map_err(|_| Problem::invalid("The form does not match the schema."))?;
+    let here = request.uri().path().to_owned();
+    let form = match Parameters::receive(request, &late_authentication(api, &ctx)).await {
+        Ok(form) => form,
+        // The session ended while the form was being sent.
+        Err(problem) if problem.kind == ProblemKind::Unauthorized => return see_other(&sign_in_path(&here)),
+        Err(problem) if matches!(problem.kind, ProblemKind::Invalid | ProblemKind::TooLarge) => {
+            return Err(Problem::invalid("The form does not match the schema."));
+        }
+        Err(problem) => return Err(problem),
+    };
     let access = form.get("access").map(str::parse::<AgentAccess>).transpose();
     let access = access.map_err(|error| Problem::invalid_field("access", error))?;
     let decision = match form.get("decision") {

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use application::{Problem, late_proof::LateProof};
 use axum::{extract::Request, http::header};
 
 use super::error::OAuthError;
-use crate::http::extract::read_body;
+use crate::http::extract::read_body_with;
 
 /// Maximum length of a form or a query in bytes.
 const MAX_FORM_BYTES: usize = 8 << 10;
@@ -28,22 +29,31 @@ impl Parameters {
         Some(Self(parameters))
     }
 
-    /// Receives and parses the form of a request.
+    /// Receives and parses the form of a client, which no credential beside the form authenticates.
     ///
     /// # Errors
     /// `invalid_request` if the body is not a form, is too long or repeats a parameter.
     pub(super) async fn from_form(request: Request) -> Result<Self, OAuthError> {
+        Ok(Self::receive(request, &LateProof::of_nobody()).await?)
+    }
+
+    /// Receives and parses the form of a request.
+    ///
+    /// # Errors
+    /// 400 `invalid_request` if the body is not a form or repeats a parameter; 413 `too_large` if it is too long; if it arrives
+    /// late, those of the caller's rights.
+    pub(super) async fn receive(request: Request, late_proof: &LateProof) -> Result<Self, Problem> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             let what = "The body must be a form: Content-Type: application/x-www-form-urlencoded.";
-            return Err(OAuthError::bad_request("invalid_request", what));
+            return Err(Problem::invalid(what));
         }
-        let body = read_body(request, MAX_FORM_BYTES).await?;
+        let (body, _) = read_body_with(request, MAX_FORM_BYTES, late_proof).await?;
         let form = Self::parse(&body).unwrap_or_default();
         match form.has_duplicates() {
             false => Ok(form),
-            true => Err(OAuthError::bad_request("invalid_request", "A parameter is given more than once.")),
+            true => Err(Problem::invalid("A parameter is given more than once.")),
         }
     }
 

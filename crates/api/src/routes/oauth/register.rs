@@ -14,7 +14,7 @@ use kernel::Context;
 use serde_json::{Value, json};
 
 use super::{error::OAuthError, token::REGISTERED_GRANT_TYPES};
-use crate::{auth::agent::public_context, http::extract::read_body, state::Api};
+use crate::{auth::agent::public_context, http::extract::read_anonymous_body, state::Api};
 
 /// Maximum length of a registration in bytes.
 const MAX_REGISTRATION_BYTES: usize = 16 << 10;
@@ -24,7 +24,7 @@ pub(super) async fn register(
     request: Request,
 ) -> Result<(StatusCode, Json<Value>), OAuthError> {
     let ctx: Context = public_context(&api, request.extensions(), 2)?;
-    let body = read_body(request, MAX_REGISTRATION_BYTES).await?;
+    let body = read_anonymous_body(request, MAX_REGISTRATION_BYTES).await?;
     let Ok(Value::Object(members)) = serde_json::from_slice(&body) else {
         return Err(OAuthError::bad_request("invalid_client_metadata", "The body must be a JSON object."));
     };

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::{
     http::{
         error::{ApiError, ApiResult, ErrorEnvelope},
-        extract::{Form, Path},
+        extract::{AnonymousForm, Path},
         pages::redirect::see_other,
     },
     state::Api,
@@ -46,7 +46,7 @@ pub(crate) struct IssuerResponseForm {
 pub(crate) async fn forward_oidc_response(
     State(api): State<Api>,
     Path(provider): Path<String>,
-    Form(form): Form<IssuerResponseForm>,
+    AnonymousForm(form): AnonymousForm<IssuerResponseForm>,
 ) -> ApiResult<Response> {
     if !api.oidc_providers().providers().iter().any(|known| known.name == provider) {
         return Err(ApiError::from(Problem::not_found("provider")));

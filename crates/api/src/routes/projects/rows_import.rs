@@ -108,6 +108,8 @@ pub(crate) async fn import_project_rows(
     let permit = IMPORT_PERMITS.try_acquire().map_err(busy)?;
     let file = Spool::receive(request, MAX_FILE_BYTES, &api.http().scratch_dir, api.random()).await?;
     let max_stored_bytes = api.max_stored_bytes(right.member().workspace()).await?;
+    // The file may have taken minutes.
+    let ctx = api.context_at(api.now(), ctx.caller.clone(), ctx.request_id, ctx.client_ip);
     let audit_entry = audit_entry(&ctx, "row.import", &right, json!({ "table": table }));
     let file = Arc::new(file);
     let import =

@@ -92,11 +92,11 @@ pub(crate) struct BatchResult {
     ]})), responses((status = 200, body = BatchResults)))]
 pub(crate) async fn batch_rows(
     State(api): State<Api>,
-    caller: Keyed<RowsWrite>,
+    mut caller: Keyed<RowsWrite>,
     Path(_): Path<String>,
     request: Request,
 ) -> RestResult<Json<BatchResults>> {
-    let Batch { operations } = caller.body(request).await?.json()?;
+    let Batch { operations } = caller.body(&api, request).await?.json()?;
     // The request itself counts for the first.
     let more = u32::try_from(operations.len().saturating_sub(1)).unwrap_or(u32::MAX);
     if more > 0 {

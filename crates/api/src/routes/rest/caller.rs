@@ -1,6 +1,10 @@
 //! The caller of the data API: a project key, with or without a person token.
 
-use std::{marker::PhantomData, ops::Deref, sync::Arc};
+use std::{
+    marker::PhantomData,
+    ops::{Deref, DerefMut},
+    sync::Arc,
+};
 
 use axum::{
     extract::{FromRequestParts, Request},
@@ -27,7 +31,8 @@ use crate::{
     state::Api,
 };
 use application::{
-    Problem, ProblemKind, authentication::ResolvedKey, authorization::Requirement, request_span,
+    Problem, ProblemKind, authentication::ResolvedKey, authorization::Requirement, late_proof::LateProof,
+    request_span,
 };
 
 const APIKEY: HeaderName = HeaderName::from_static("apikey");
@@ -80,6 +85,12 @@ impl<S> Deref for Keyed<S> {
     }
 }
 
+impl<S> DerefMut for Keyed<S> {
+    fn deref_mut(&mut self) -> &mut KeyCaller {
+        &mut self.0
+    }
+}
+
 impl<S: RequiredScope> Enforces for Keyed<S> {
     const ACCESS: Access = Access {
         callers: Callers::ProjectKey,
@@ -103,7 +114,16 @@ pub(crate) struct KeyCaller {
     resolved_key: Arc<ResolvedKey>,
     /// Access of the person whose token was sent with the key.
     person_access: Option<Arc<RowAccess>>,
+    /// Scope that the operation requires.
+    scope: Option<KeyScope>,
     ctx: Context,
+}
+
+/// Result of proving a key and the person token beside it once more.
+struct LateCaller {
+    resolved_key: Arc<ResolvedKey>,
+    person_access: Option<Arc<RowAccess>>,
+    now: Timestamp,
 }
 
 impl KeyCaller {
@@ -151,12 +171,19 @@ impl KeyCaller {
         matches!(self.access(), RowAccess::Service { .. })
     }
 
-    /// Receives a body of at most the project's limit.
+    /// Receives a body of at most the project's limit. If it arrives late, this becomes the caller as of then.
     ///
     /// # Errors
-    /// 413 `too_large` if it is longer; 400 `invalid_request` if it does not arrive in time or completely.
-    pub(super) async fn body(&self, request: Request) -> Result<Payload, Problem> {
-        Payload::read(request, self.resolved_key.project.settings.max_body_kb as usize * 1024).await
+    /// 413 `too_large` if it is longer; 400 `invalid_request` if it does not arrive in time or completely; if it arrives late,
+    /// those of the key and the person token.
+    pub(super) async fn body(&mut self, api: &Api, request: Request) -> Result<Payload, Problem> {
+        let limit = self.resolved_key.project.settings.max_body_kb as usize * 1024;
+        let late_proof = late_proof(api, request.headers(), self.scope);
+        let (payload, proven) = Payload::read_with(request, limit, &late_proof).await?;
+        if let Some(LateCaller { resolved_key, person_access, now }) = proven {
+            (self.resolved_key, self.person_access, self.ctx.now) = (resolved_key, person_access, now);
+        }
+        Ok(payload)
     }
 
     /// Converts an error of the engine. If the engine refuses a secret key, the reason is always its scopes.
@@ -213,19 +240,42 @@ impl KeyCaller {
             return Err(Problem::not_found("project").into());
         }
         view_as::refuse(&parts.headers)?;
-        let person = match presented.and_then(|presented| presented.person) {
-            None => None,
-            Some(token) => match verify_person(api, &known, token, now) {
-                Ok(person) => Some(person),
-                Err(problem) => return refused(problem),
-            },
+        let person = match verify_person(api, &known, presented.as_ref(), now) {
+            Ok(person) => person,
+            Err(problem) => return refused(problem),
         };
         check_scope(&known, scope)?;
         refuse_preconditions(parts)?;
         let caller = Caller::ProjectKey(ProjectKeyCaller { key: key.id, project: project.id });
         let ctx = api.context_at(now, caller, info.request_id, info.address);
-        Ok(Self { resolved_key: known, person_access: person, ctx })
+        Ok(Self { resolved_key: known, person_access: person, scope, ctx })
     }
+}
+
+/// Returns what proves the credentials of a request once more.
+fn late_proof(api: &Api, headers: &HeaderMap, scope: Option<KeyScope>) -> LateProof<LateCaller> {
+    let (api, headers) = (api.clone(), credential_headers(headers));
+    LateProof::new(move || {
+        let (api, headers) = (api.clone(), headers.clone());
+        async move {
+            let (now, presented) = (api.now(), key_credentials(&headers));
+            let resolved_key = authenticate_key(&api, presented.as_ref(), now).await?;
+            let person_access = verify_person(&api, &resolved_key, presented.as_ref(), now)?;
+            check_scope(&resolved_key, scope)?;
+            Ok(LateCaller { resolved_key, person_access, now })
+        }
+    })
+}
+
+/// Returns the headers that [`key_credentials`] reads.
+fn credential_headers(headers: &HeaderMap) -> HeaderMap {
+    let mut copy = HeaderMap::new();
+    for name in [APIKEY, header::AUTHORIZATION] {
+        for value in headers.get_all(&name) {
+            copy.append(name.clone(), value.clone());
+        }
+    }
+    copy
 }
 
 async fn authenticate_key(
@@ -240,21 +290,23 @@ async fn authenticate_key(
     api.project_key(presented.key, now).await
 }
 
-/// Returns the access of the person with a token.
+/// Returns the access of the person whose token was sent with the key, if there is one.
 fn verify_person(
     api: &Api,
     known: &ResolvedKey,
-    token: &str,
+    presented: Option<&KeyCredentials<'_>>,
     now: Timestamp,
-) -> Result<Arc<RowAccess>, Problem> {
+) -> Result<Option<Arc<RowAccess>>, Problem> {
+    let Some(token) = presented.and_then(|presented| presented.person) else { return Ok(None) };
     if known.key.kind == KeyKind::Secret {
         return Err(Problem::unauthorized().hint("Send a person token only with a publishable key."));
     }
     let trusted_issuer = known.trusted_issuer.as_ref().ok_or_else(|| {
         Problem::unauthorized().hint("The project's settings name no issuer of person tokens.")
     })?;
-    api.person_tokens()
-        .verify(trusted_issuer, token, now)
+    let verified = api.person_tokens().verify(trusted_issuer, token, now);
+    verified
+        .map(Some)
         .map_err(|refused| Problem::unauthorized().hint(format!("The person token is not valid: {refused}.")))
 }
 
@@ -332,6 +384,7 @@ mod tests {
             }
             let expected = expected.map(|(key, person)| KeyCredentials { key, person });
             assert_eq!(key_credentials(&headers), expected, "{pairs:?}");
+            assert_eq!(key_credentials(&credential_headers(&headers)), expected, "{pairs:?}");
         }
     }
 }

@@ -34,11 +34,11 @@ use crate::{
 )]
 pub(crate) async fn add_column(
     State(api): State<Api>,
-    caller: Keyed<SchemaWrite>,
+    mut caller: Keyed<SchemaWrite>,
     Path((_, table)): Path<(String, String)>,
     request: Request,
 ) -> RestResult<(StatusCode, Json<TableView>)> {
-    let input: NewColumn = caller.body(request).await?.json()?;
+    let input: NewColumn = caller.body(&api, request).await?.json()?;
     let column = input.name.clone();
     let rows = api.audited_rows([caller.audit("column.add", json!({ "table": table, "column": column }))])?;
     let changed = rows.add_column(caller.project_ref(), caller.access(), &table, input).await;

@@ -35,11 +35,11 @@ use crate::{
 )]
 pub(crate) async fn add_index(
     State(api): State<Api>,
-    caller: Keyed<SchemaWrite>,
+    mut caller: Keyed<SchemaWrite>,
     Path((_, table)): Path<(String, String)>,
     request: Request,
 ) -> RestResult<(StatusCode, Json<TableView>)> {
-    let input: NewIndex = caller.body(request).await?.json()?;
+    let input: NewIndex = caller.body(&api, request).await?.json()?;
     let columns = input.columns.clone();
     let rows =
         api.audited_rows([caller.audit("index.add", json!({ "table": table, "columns": columns }))])?;

@@ -40,13 +40,13 @@ use crate::{
 )]
 pub(crate) async fn put_row(
     State(api): State<Api>,
-    caller: Keyed<RowsWrite>,
+    mut caller: Keyed<RowsWrite>,
     response_options: ResponseOptions,
     Path((_, table)): Path<(String, String)>,
     RawQuery(query): RawQuery,
     request: Request,
 ) -> RestResult<Response> {
-    let payload = caller.body(request).await?;
+    let payload = caller.body(&api, request).await?;
     let query = query.as_deref().unwrap_or_default();
     let rows = caller.rows(&api);
     let done = rows

@@ -45,7 +45,7 @@ use crate::{
 )]
 pub(crate) async fn update_row(
     State(api): State<Api>,
-    caller: Keyed<RowsWrite>,
+    mut caller: Keyed<RowsWrite>,
     response_options: ResponseOptions,
     Path((_, table, id)): Path<(String, String, String)>,
     RawQuery(query): RawQuery,
@@ -53,7 +53,7 @@ pub(crate) async fn update_row(
     request: Request,
 ) -> RestResult<Response> {
     let if_match = IfMatch::from_headers(&headers)?;
-    let payload = caller.body(request).await?;
+    let payload = caller.body(&api, request).await?;
     let query = query.as_deref().unwrap_or_default();
     let rows = with_if_match(&caller.rows(&api), if_match);
     let done = rows

@@ -52,14 +52,14 @@ use crate::{
 )]
 pub(crate) async fn insert_rows(
     State(api): State<Api>,
-    caller: Keyed<RowsWrite>,
+    mut caller: Keyed<RowsWrite>,
     response_options: ResponseOptions,
     Path((_, table)): Path<(String, String)>,
     uri: Uri,
     RawQuery(query): RawQuery,
     request: Request,
 ) -> RestResult<Response> {
-    let payload = caller.body(request).await?;
+    let payload = caller.body(&api, request).await?;
     let query = query.as_deref().unwrap_or_default();
     let (rows, body) = (caller.rows(&api), payload.rows_text()?);
     let options = WriteOptions { csv_body: payload.is_csv(), ..response_options.write_options() };

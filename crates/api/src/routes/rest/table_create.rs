@@ -39,10 +39,10 @@ use crate::{
 )]
 pub(crate) async fn create_table(
     State(api): State<Api>,
-    caller: Keyed<SchemaWrite>,
+    mut caller: Keyed<SchemaWrite>,
     request: Request,
 ) -> RestResult<(StatusCode, Json<TableView>)> {
-    let input: NewTable = caller.body(request).await?.json()?;
+    let input: NewTable = caller.body(&api, request).await?.json()?;
     let detail = json!({ "table": input.name, "public": input.public_read });
     let rows = api.audited_rows([caller.audit("table.create", detail)])?;
     let made = rows.create_table(caller.project_ref(), caller.access(), input).await;
