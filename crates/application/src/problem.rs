@@ -1,6 +1,6 @@
 //! Refusals and failures, in the form that every error response of the API has (specification part A, "Errors").
 
-use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
+use std::{borrow::Cow, error::Error as StdError, fmt, num::NonZeroU32, time::Duration};
 
 /// The kind of a problem; `api` maps each to one HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,7 +62,7 @@ pub struct Problem {
     /// Time to wait before another attempt.
     pub retry_after: Option<Duration>,
     /// The size of the limit that was exceeded.
-    pub limit: Option<u32>,
+    pub limit: Option<NonZeroU32>,
     /// The case of the code, if the code has several.
     pub case: Option<Box<ProblemCase>>,
     source: Option<Box<dyn StdError + Send + Sync>>,
@@ -182,7 +182,7 @@ impl Problem {
     /// Adds the size of the limit that was exceeded.
     #[must_use]
     pub fn with_limit(mut self, limit: u32) -> Self {
-        self.limit = Some(limit);
+        self.limit = NonZeroU32::new(limit);
         self
     }
 

@@ -158,7 +158,7 @@ pub(crate) fn write_rate_limit_state(state: &RateLimitState, headers: &mut Heade
 /// Writes the state of the rate limit that refused a request: nothing is left until the waiting time is over.
 pub(crate) fn write_rate_limit_headers(problem: &Problem, headers: &mut HeaderMap) {
     if let (Some(limit), Some(wait)) = (problem.limit, problem.retry_after) {
-        headers.insert("ratelimit-limit", HeaderValue::from(limit));
+        headers.insert("ratelimit-limit", HeaderValue::from(limit.get()));
         headers.insert("ratelimit-remaining", HeaderValue::from(0));
         headers.insert("ratelimit-reset", HeaderValue::from(whole_seconds(wait)));
     }
