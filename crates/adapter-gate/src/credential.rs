@@ -1,24 +1,19 @@
 //! The credential of a request: added at the last moment, and taken out of the response.
 
-use std::borrow::Cow;
-
-use bytes::Bytes;
 use connections::{
-    CredentialSource, EgressPermit, GateHost, Refusal, RefusalCode,
+    CredentialSource, EgressPermit, Refusal, RefusalCode,
     app_secrets::headers::SecretHeader,
     auth::Auth,
     auth::MIN_SECRET_BYTES,
     connection::Connection,
     injection::inject,
     outbound::{OpenedCredential, SecretSource},
-    scrub::{Scrubber, StreamScrubber},
+    scrub::Scrubber,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
-/// Bytes of text above which it is searched, or made searchable, on another thread.
-const MAX_INLINE_BYTES: usize = 64 << 10;
 /// Bytes of a secret above which its forms are put together on another thread.
 const MAX_INLINE_SECRET: usize = 2 << 10;
 
@@ -160,45 +155,6 @@ fn build(auth: &Auth, opened: OpenedCredential) -> Option<Scrubber> {
         OpenedCredential::AccessToken(token) => Scrubber::for_connection(auth, None, &[token]),
     }
     .ok()
-}
-
-/// Returns a body without secrets, and whether it had any.
-pub(crate) async fn scrub_body(
-    host: &GateHost,
-    scrubber: &Scrubber,
-    body: Bytes,
-) -> Result<(Bytes, bool), Refusal> {
-    let scrub = |scrubber: &Scrubber, body: Bytes| match scrubber.scrub_bytes(&body) {
-        Cow::Owned(scrubbed) => (Bytes::from(scrubbed), true),
-        Cow::Borrowed(_) => (body, false),
-    };
-    if body.len() <= MAX_INLINE_BYTES {
-        return Ok(scrub(scrubber, body));
-    }
-    let scrubber = scrubber.clone();
-    tokio::task::spawn_blocking(move || scrub(&scrubber, body)).await.map_err(|_| unchecked(host))
-}
-
-/// Returns what of a streamed body can go on after a chunk, without secrets.
-pub(crate) async fn scrub_chunk(
-    host: &GateHost,
-    mut scrubber: StreamScrubber,
-    chunk: Bytes,
-) -> Result<(StreamScrubber, Bytes), Refusal> {
-    // The choice depends on lengths alone, and so does the time at which the code gets a piece.
-    let is_long = chunk.len() > MAX_INLINE_BYTES;
-    let scrub = move || {
-        let piece = scrubber.push(&chunk);
-        (scrubber, Bytes::from(piece))
-    };
-    if is_long {
-        return tokio::task::spawn_blocking(scrub).await.map_err(|_| unchecked(host));
-    }
-    Ok(scrub())
-}
-
-fn unchecked(host: &GateHost) -> Refusal {
-    Refusal::new(RefusalCode::UpstreamFailed, format!("the response of {host} cannot be checked"))
 }
 
 fn unusable(connection: Option<&Connection>) -> Refusal {

@@ -9,7 +9,7 @@ use connections::{
     egress::check_headers,
     gates::Method,
     oauth_apps::OauthApp,
-    outbound::{GrantSource, IssuedToken, RevocableToken, SecretSource, TokenError},
+    outbound::{GrantSource, IssuedToken, RevocableToken, SearchAccount, SecretSource, TokenError},
     scrub::Scrubber,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -25,6 +25,7 @@ use crate::{
     request_body::RequestBody,
     resolve::{Resolve, SystemResolver},
     response_body::{Arrived, BodyBounds, Passage, PassedBody, pass, read_arrived},
+    search::scrub_texts,
     token_request,
     transport::Transport,
 };
@@ -147,7 +148,12 @@ impl EgressClient {
         let arrived = read_arrived(host, response, bounds).await?;
         let is_empty = matches!(&arrived, Arrived::Complete(body) if body.is_empty());
         // Code is not told the coding, so it is undone as a browser does.
-        let passage = Passage { coding: coding.unwrap_or(Coding::Identity), scrubber: scrubber.clone() };
+        let account = &outgoing.search;
+        let passage = Passage {
+            coding: coding.unwrap_or(Coding::Identity),
+            scrubber: scrubber.clone(),
+            account: account.clone(),
+        };
         let PassedBody { body, is_changed } = pass(host, bounds, arrived, passage).await?;
         if coding.is_some_and(|coding| coding != Coding::Identity) && (!is_empty || scrubber.is_some()) {
             headers.remove(header::CONTENT_ENCODING);
@@ -156,10 +162,18 @@ impl EgressClient {
             headers.remove(header::CONTENT_LENGTH);
         }
         let (headers, redirected_to) = match &scrubber {
-            Some(scrubber) => (
-                to_scrubbed_headers(&headers, scrubber),
-                redirected_to.map(|url| scrubber.scrub_text(&url).into_owned()),
-            ),
+            Some(scrubber) => {
+                let length: usize =
+                    headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+                let length = length + redirected_to.as_ref().map_or(0, String::len);
+                scrub_texts((host, account), (scrubber, length), move |scrubber| {
+                    (
+                        to_scrubbed_headers(&headers, scrubber),
+                        redirected_to.map(|url| scrubber.scrub_text(&url).into_owned()),
+                    )
+                })
+                .await?
+            }
             None => (to_response_headers(&headers), redirected_to),
         };
         Ok(OutboundResponse { status, headers, body, redirected_to })
@@ -172,8 +186,9 @@ impl EgressClient {
         permit: EgressPermit,
         carried: Carried<'a>,
     ) -> Result<Outgoing<'a>, Refusal> {
-        let body = RequestBody::new(request.body, self.limits.max_request_body)?;
-        Ok(Outgoing { permit, headers: request.headers, body, carried, redirect: request.redirect })
+        let OutboundRequest { headers, body, redirect, search } = request;
+        let body = RequestBody::new(body, self.limits.max_request_body)?;
+        Ok(Outgoing { permit, headers, body, carried, redirect, search })
     }
 
     async fn send_before_deadline(&self, outgoing: &mut Outgoing<'_>) -> Result<OutboundResponse, Refusal> {
@@ -192,6 +207,7 @@ struct Outgoing<'a> {
     body: RequestBody,
     carried: Carried<'a>,
     redirect: RedirectMode,
+    search: SearchAccount,
 }
 
 #[async_trait]

@@ -25,6 +25,7 @@ mod representation;
 mod request_body;
 mod resolve;
 mod response_body;
+mod search;
 mod service_account;
 mod token_request;
 mod transport;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use connections::{
     GateHost, OutboundBody, Refusal,
+    outbound::SearchAccount,
     scrub::{Scrubber, StreamScrubber},
 };
 use futures::{StreamExt as _, stream};
@@ -12,8 +13,8 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{
     content_coding::{Coding, Decoder},
-    credential::{scrub_body, scrub_chunk},
     error::{refusal, timeout as timed_out, too_large},
+    search::{scrub_body, scrub_chunk},
 };
 
 /// Bytes up to which an announced body is waited for: as a whole it costs less than a stream.
@@ -81,6 +82,8 @@ pub(crate) struct Passage {
     pub(crate) coding: Coding,
     /// Finds secrets; none if the request had none.
     pub(crate) scrubber: Option<Scrubber>,
+    /// Account of the search.
+    pub(crate) account: SearchAccount,
 }
 
 /// A body for the code.
@@ -96,7 +99,7 @@ pub(crate) async fn pass(
     host: &GateHost,
     bounds: BodyBounds,
     arrived: Arrived,
-    Passage { coding, scrubber }: Passage,
+    Passage { coding, scrubber, account }: Passage,
 ) -> Result<PassedBody, Refusal> {
     let (coded, rest) = match arrived {
         // A response to HEAD has the headers of a body, and none.
@@ -104,9 +107,7 @@ pub(crate) async fn pass(
             let Some(scrubber) = scrubber else {
                 return Ok(PassedBody { body: body.into(), is_changed: false });
             };
-            let received = body.len();
-            let (scrubbed, was_changed) = scrub_body(host, &scrubber, body).await?;
-            let is_changed = was_changed || scrubbed.len() != received;
+            let (scrubbed, is_changed) = scrub_body((host, &account), &scrubber, body).await?;
             return Ok(PassedBody { body: scrubbed.into(), is_changed });
         }
         Arrived::Complete(body) => (body, None),
@@ -124,6 +125,7 @@ pub(crate) async fn pass(
         decodable: bounds.max_bytes,
         decoded: Bytes::new(),
         scrubber: None,
+        account: account.clone(),
     };
     let is_changed = scrubber.is_some() || coding != Coding::Identity;
     if pieces.response.is_none() {
@@ -132,7 +134,7 @@ pub(crate) async fn pass(
             let Some(piece) = pieces.decode().await? else {
                 let body = gathered.freeze();
                 let body = match scrubber {
-                    Some(scrubber) => scrub_body(host, &scrubber, body).await?.0,
+                    Some(scrubber) => scrub_body((host, &account), &scrubber, body).await?.0,
                     None => body,
                 };
                 return Ok(PassedBody { body: body.into(), is_changed });
@@ -169,6 +171,7 @@ struct Pieces {
     /// Bytes that were decoded before.
     decoded: Bytes,
     scrubber: Option<StreamScrubber>,
+    account: SearchAccount,
 }
 
 impl Pieces {
@@ -185,7 +188,8 @@ impl Pieces {
             let piece = match self.scrubber.take() {
                 None => decoded,
                 Some(scrubber) => {
-                    let (scrubber, piece) = scrub_chunk(&self.host, scrubber, decoded).await?;
+                    let (scrubber, piece) =
+                        scrub_chunk((&self.host, &self.account), scrubber, decoded).await?;
                     self.scrubber = Some(scrubber);
                     piece
                 }

@@ -141,6 +141,10 @@ impl Engine for QuickJsEngine {
             _ => Err(unexpected_message()),
         }
     }
+
+    fn charge_cpu_time(&self, workspace: WorkspaceId, used: Duration) {
+        self.pool.charge_cpu_time(workspace, used);
+    }
 }
 
 /// Checks an outcome again, since the worker ran foreign code.

@@ -102,6 +102,11 @@ impl Pool {
         &self.config
     }
 
+    /// Charges a workspace for processor time that was used outside of its processes.
+    pub(crate) fn charge_cpu_time(&self, workspace: WorkspaceId, used: Duration) {
+        self.usage.record(workspace, used, Instant::now());
+    }
+
     /// Takes a permit for a streamed response.
     pub(crate) fn acquire_stream(&self, workspace: WorkspaceId) -> Result<StreamPermit, Failure> {
         self.streams

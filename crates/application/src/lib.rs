@@ -60,6 +60,7 @@ pub mod search;
 pub mod templates;
 pub mod traffic;
 pub mod transaction;
+pub mod turns;
 
 pub use application::{Application, Services, Settings};
 pub use ports::{Store, Tx};

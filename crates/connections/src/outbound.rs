@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use futures::{StreamExt as _, stream::BoxStream};
-use kernel::{RedirectMode, Timestamp};
+use kernel::{RedirectMode, ShareId, Timestamp};
 use secrecy::SecretString;
 
 use crate::{
@@ -22,6 +22,46 @@ pub struct OutboundRequest {
     pub body: OutboundBody,
     /// Redirect mode. Only GET and HEAD follow redirects.
     pub redirect: RedirectMode,
+    /// Account of the search for secrets in the response.
+    pub search: SearchAccount,
+}
+
+/// The account of searches for secrets: long ones of all shares take turns, and their time is charged.
+#[derive(Clone)]
+pub struct SearchAccount {
+    share: ShareId,
+    charge: Arc<dyn Fn(Duration) + Send + Sync>,
+}
+
+impl SearchAccount {
+    /// Creates an account of a share. `charge` takes the time of each search.
+    pub fn new(share: ShareId, charge: impl Fn(Duration) + Send + Sync + 'static) -> Self {
+        Self { share, charge: Arc::new(charge) }
+    }
+
+    /// Returns the share that it belongs to.
+    #[must_use]
+    pub fn share(&self) -> ShareId {
+        self.share
+    }
+
+    /// Charges the time of a search.
+    pub fn charge(&self, used: Duration) {
+        (self.charge)(used);
+    }
+}
+
+impl Default for SearchAccount {
+    /// Returns the account of nobody, who is charged nothing.
+    fn default() -> Self {
+        Self::new(ShareId::default(), |_| {})
+    }
+}
+
+impl fmt::Debug for SearchAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SearchAccount").field(&self.share).finish()
+    }
 }
 
 /// The response to a request.

@@ -13,6 +13,9 @@
 
 #[cfg(test)]
 mod forms;
+mod match_start;
+#[cfg(test)]
+mod naive;
 mod patterns;
 mod search;
 mod spelling;
@@ -32,7 +35,13 @@ use crate::{
 /// The text in place of a secret.
 pub const REDACTED: &str = "[redacted]";
 /// Most bytes of all texts that are searched for at once.
-pub const MAX_TEXT_BYTES: usize = 256 << 10;
+pub const MAX_TEXT_BYTES: usize = 64 << 10;
+/// Words of patterns whose time it takes to read a byte that may be an escape.
+const READING_WORDS: usize = 256;
+/// Words that a search passes in less than a millisecond.
+const QUICK_WORDS: usize = 1 << 20;
+/// Words that a search passes in about ten milliseconds.
+const TURN_WORDS: usize = 16 << 20;
 
 /// Finds a set of secrets in every form, and redacts them.
 #[derive(Clone)]
@@ -76,6 +85,19 @@ impl Scrubber {
         Self::new(&secrets)
     }
 
+    /// Returns the most bytes that are searched within a millisecond, whatever they are. More would keep others on the same
+    /// thread waiting.
+    #[must_use]
+    pub fn quick_bytes(&self) -> usize {
+        bytes_for(&self.patterns, QUICK_WORDS)
+    }
+
+    /// Returns the most bytes that are searched within about ten milliseconds, whatever they are.
+    #[must_use]
+    pub fn turn_bytes(&self) -> usize {
+        bytes_for(&self.patterns, TURN_WORDS)
+    }
+
     /// Redacts secrets in bytes.
     #[must_use]
     pub fn scrub_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
@@ -112,6 +134,11 @@ impl Scrubber {
     }
 }
 
+/// Returns how many bytes are searched in the time of so many words.
+fn bytes_for(patterns: &Patterns, words: usize) -> usize {
+    words / (patterns.words() + READING_WORDS)
+}
+
 impl fmt::Debug for Scrubber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scrubber").finish_non_exhaustive()
@@ -137,6 +164,18 @@ impl fmt::Debug for StreamScrubber {
 }
 
 impl StreamScrubber {
+    /// Returns the most bytes that [`Self::push`] searches within a millisecond, as [`Scrubber::quick_bytes`].
+    #[must_use]
+    pub fn quick_bytes(&self) -> usize {
+        bytes_for(self.search.patterns(), QUICK_WORDS)
+    }
+
+    /// Returns the most bytes that [`Self::push`] searches within about ten milliseconds.
+    #[must_use]
+    pub fn turn_bytes(&self) -> usize {
+        bytes_for(self.search.patterns(), TURN_WORDS)
+    }
+
     /// Takes a chunk, and returns what can be sent on.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
         self.held.extend_from_slice(chunk);

@@ -12,6 +12,7 @@
 //! * [`page`] and [`slug`]: opaque cursors of lists; names in URLs
 //! * [`names`](mod@names): enumerations whose values have names
 //! * [`objects`]: enumerations that are JSON objects on the wire
+//! * [`share`]: those between whom what all use is shared out
 //! * [`token`] and [`vault`]: secrets of which only digests are kept; secrets sealed at rest
 //! * `testing`: fixtures for tests of use cases, with the feature of that name
 
@@ -35,6 +36,7 @@ pub mod page;
 pub mod random;
 pub mod redirect;
 pub mod rfc3339;
+pub mod share;
 pub mod slug;
 mod store_error;
 #[cfg(any(test, feature = "testing"))]
@@ -53,5 +55,6 @@ pub use id::Id;
 pub use locale::{Locale, Translated};
 pub use random::{Randomness, SeededRandomness, SystemRandomness};
 pub use redirect::RedirectMode;
+pub use share::ShareId;
 pub use store_error::StoreError;
 pub use unit_of_work::{Transactions, UnitOfWork};

@@ -40,6 +40,11 @@ pub trait Engine: Send + Sync {
         person: Option<UserId>,
         bundle: Arc<Bundle>,
     ) -> Result<ExportedHandlers, Failure>;
+
+    /// Charges a workspace for processor time that was used for its code outside of the code's process.
+    fn charge_cpu_time(&self, workspace: WorkspaceId, used: Duration) {
+        let _ = (workspace, used);
+    }
 }
 
 /// Handlers that a bundle exports.

@@ -1,22 +1,28 @@
-//! The share of a common resource that one workspace may hold.
+//! The share of a common resource that one person, or one workspace, may hold.
 //!
-//! The limit depends on what is free (a dynamic threshold, as switches use for shared buffers): a workspace that is
-//! alone gets about three quarters, each of several gets less, and something stays free for a newcomer. The rule needs
-//! no list of the other workspaces.
+//! The limit depends on what is free (a dynamic threshold, as switches use for shared buffers): who is alone gets about
+//! three quarters, each of several gets less, and something stays free for a newcomer. The rule needs no list of the
+//! others.
 //! See `docs/decisions/0110-share-worker-slots-by-workspace.md`.
 
-/// Ratio of what a workspace may hold to what stays free.
+mod searches;
+mod semaphore;
+
+pub use searches::search_turns;
+pub use semaphore::{FairPermit, FairSemaphore, ShareLimits, TooManyWaiting};
+
+/// Ratio of what a share may hold to what stays free.
 const WEIGHT: usize = 3;
 
-/// Returns true if a workspace that holds `held` units may acquire another while `free` are free.
+/// Returns true if a share that holds `held` units may acquire another while `free` are free.
 ///
-/// A workspace that holds none may acquire the last.
+/// One that holds none may acquire the last.
 #[must_use]
 pub fn can_acquire(held: usize, free: usize) -> bool {
     free > 0 && (held == 0 || held < WEIGHT.saturating_mul(free - 1))
 }
 
-/// Returns the number of units that a workspace that holds `held` may still acquire while `free` are free.
+/// Returns the number of units that a share that holds `held` may still acquire while `free` are free.
 #[must_use]
 pub fn remaining_share(held: usize, free: usize) -> usize {
     (0..free).take_while(|more| can_acquire(held + more, free - more)).count()

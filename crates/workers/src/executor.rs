@@ -6,6 +6,7 @@ mod draft;
 mod egress;
 mod host;
 mod outgoing;
+mod redaction;
 mod rows;
 mod run_result;
 mod secrets;
@@ -24,7 +25,6 @@ use connections::{
 };
 use kernel::{
     Clock, Randomness, StoreError,
-    events::RefusedRequest,
     id::{AppId, VersionId, WorkspaceId},
 };
 use observability::{
@@ -254,8 +254,10 @@ impl Inner {
         let bundle = Arc::clone(&content.bundle);
         let limits = self.settings.limits;
         let invocation = Invocation { workspace, app, bundle, bindings, handler: entry, limits };
-        let result = self.engine.invoke(invocation, Arc::clone(host) as Arc<dyn engine::Host>).await;
-        result.map_err(|failure| host.redact(failure))
+        match self.engine.invoke(invocation, Arc::clone(host) as Arc<dyn engine::Host>).await {
+            Ok(output) => Ok(output),
+            Err(failure) => Err(host.redact(failure).await),
+        }
     }
 
     fn failure_outcome(&self, run: &ClaimedRun, failure: &Failure, record: &RunTrace) -> AttemptOutcome {
@@ -315,38 +317,29 @@ impl Inner {
         self.metrics.record(workspace, app, self.clock.now(), measurement);
     }
 
-    /// Records the log lines of a visit and, if it failed, the failure.
+    /// Records the log lines of a visit and, if it failed, the failure: in the background. Waits while those of
+    /// [`MAX_CONCURRENT_LOG_WRITES`] others are written.
     async fn record_response(
         self: &Arc<Self>,
         (workspace, app): (WorkspaceId, AppId),
-        host: &AppHost,
+        host: &Arc<AppHost>,
         failure: Option<&Failure>,
     ) {
         let record = host.take_trace();
-        let refused = record.refused_calls();
-        let mut lines: Vec<_> = record.lines.into_iter().map(to_log_line).collect();
-        if let Some(failure) = failure {
-            let now = self.clock.now();
-            let message = host.redact(failure.clone()).to_string();
-            lines.push(NewLogLine::new(now, LogLevel::Error, LogSource::Platform, message));
-        }
-        self.append_log_lines(workspace, app, lines, refused).await;
-    }
-
-    /// Writes the log lines of a visit in the background. Waits while [`MAX_CONCURRENT_LOG_WRITES`] others are written.
-    async fn append_log_lines(
-        self: &Arc<Self>,
-        workspace: WorkspaceId,
-        app: AppId,
-        lines: Vec<NewLogLine>,
-        refused: Vec<RefusedRequest>,
-    ) {
-        if lines.is_empty() {
+        if record.lines.is_empty() && failure.is_none() {
             return;
         }
         let Ok(permit) = Arc::clone(&self.log_writes).acquire_owned().await else { return };
-        let inner = Arc::clone(self);
+        let (inner, host, failure) = (Arc::clone(self), Arc::clone(host), failure.cloned());
+        let failed_at = self.clock.now();
         tokio::spawn(async move {
+            let refused = record.refused_calls();
+            let record = host.redact_trace(record).await;
+            let mut lines: Vec<_> = record.lines.into_iter().map(to_log_line).collect();
+            if let Some(failure) = failure {
+                let message = host.redact(failure).await.to_string();
+                lines.push(NewLogLine::new(failed_at, LogLevel::Error, LogSource::Platform, message));
+            }
             if let Err(error) = inner.store.append_log(workspace, app, lines, refused).await {
                 tracing::warn!(%app, error = &error as &dyn std::error::Error, "log lines lost");
             }
@@ -404,7 +397,7 @@ impl Runner for Executor {
             asked = host.wait_for_question() => Err(asked),
         };
         let (span, duration) = (begun.elapsed(), Some(started.elapsed()));
-        let record = host.take_trace();
+        let record = host.redact_trace(host.take_trace()).await;
         let result = match result {
             Ok(result) => result,
             Err((number, question)) => {
@@ -424,7 +417,7 @@ impl Runner for Executor {
         let mut kept = None;
         let (conclusion, status, detail) = match result {
             Ok(output) => {
-                let RunResult { kept: returned, detail } = RunResult::of(run.trigger, output, &host);
+                let RunResult { kept: returned, detail } = RunResult::of(run.trigger, output, &host).await;
                 kept = returned;
                 (AttemptOutcome::Succeeded, StepStatus::Ok, detail)
             }

@@ -1,17 +1,23 @@
 //! Secrets of apps in headers: the service gets them, and nothing of them comes back.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use async_trait::async_trait;
 use connections::{
     OutboundClient as _, OutboundRequest, OutboundResponse, Refusal, RefusalCode,
-    app_secrets::headers::SecretHeader, outbound::SecretSource,
+    app_secrets::headers::SecretHeader,
+    outbound::{SearchAccount, SecretSource},
 };
+use kernel::ShareId;
 use secrecy::SecretString;
+use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
 use crate::{
-    connection::{SECRET, assert_free_of, bearer, permit as connection_permit, service},
-    gate::{egress_client, permit},
+    connection::{Opens, SECRET, assert_free_of, bearer, permit as connection_permit, service},
+    gate::{egress_client, permit, serve_raw},
     text, whole,
 };
 
@@ -85,4 +91,33 @@ async fn nothing_is_opened_for_a_request_that_is_refused() {
     assert_eq!(received.lock().unwrap().len(), 0);
     // A redirect to another origin is not followed.
     assert_eq!(code(send(port, "/v1/away", &key, &[], &secrets).await), RefusalCode::RedirectDenied);
+}
+
+/// A long secret that repeats itself, in a body that is searched in several turns, as a whole and in pieces.
+#[tokio::test]
+async fn a_long_search_leaves_nothing_and_is_charged() {
+    let secret = "U".repeat(4_000);
+    for is_chunked in [false, true] {
+        let port = serve_raw(async move |mut stream: TcpStream| {
+            let body = format!("{}|{}|{}", "a".repeat(30_000), "V".repeat(50_000), "U".repeat(3_999));
+            let response = if is_chunked {
+                format!("transfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
+            } else {
+                format!("content-length: {}\r\n\r\n{body}", body.len())
+            };
+            stream.write_all(format!("HTTP/1.1 200 OK\r\n{response}").as_bytes()).await.unwrap();
+        })
+        .await;
+        let charged = Arc::new(AtomicUsize::new(0));
+        let charges = Arc::clone(&charged);
+        let search = SearchAccount::new(ShareId::default(), move |used| {
+            charges.fetch_add(usize::try_from(used.as_nanos()).unwrap(), Ordering::SeqCst);
+        });
+        let request = OutboundRequest { search, ..OutboundRequest::default() };
+        let permit = connection_permit(port, "/v1", bearer(), "/");
+        let sent = egress_client().send_through_connection(request, permit, &Opens::secret(&secret)).await;
+        let body = text(&whole(sent).await.unwrap());
+        assert_eq!(body, format!("{}|[redacted]|{}", "a".repeat(30_000), "U".repeat(3_999)), "{is_chunked}");
+        assert!(charged.load(Ordering::SeqCst) > 0);
+    }
 }

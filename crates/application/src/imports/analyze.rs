@@ -1,20 +1,24 @@
 //! Analysing an export.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use apps::versions::Handlers;
 use imports::{Analysis, Surroundings, analyze};
-use kernel::{Context, Locale, authority::Member, id::WorkspaceId};
+use kernel::{Context, Locale, ShareId, authority::Member, id::WorkspaceId};
 use runs::{
     automations::schedule::Schedule,
     engine::{Bundle, FailureCode},
+    fair_share::{FairSemaphore, ShareLimits},
 };
-use tokio::sync::Semaphore;
 
-use crate::{Application, Problem, app_versions::handlers};
+use crate::{Application, Problem, app_versions::handlers, turns::wait_for_turn};
 
-/// Analyses of this process at once. Each takes a thread for a fraction of a second.
-static ANALYSES: Semaphore = Semaphore::const_new(2);
+/// Analyses of this process at once, one of each person. Each takes a thread for a fraction of a second.
+static ANALYSES: LazyLock<Arc<FairSemaphore>> =
+    LazyLock::new(|| FairSemaphore::new(2, ShareLimits { permits: 1, waiting: 8 }));
 /// Most steps of an export whose code does not compile. Each is found by compiling the app once more.
 const MAX_BROKEN: usize = 40;
 
@@ -22,7 +26,8 @@ impl Application {
     /// Analyses an export in the language and the time zone of the workspace. Nothing is kept.
     ///
     /// # Errors
-    /// [`Problem`] if the export is too long, no JSON or of no known format, no worker is free, or the store fails.
+    /// [`Problem`] if the export is too long, no JSON or of no known format, no turn comes or no worker is free
+    /// in time, or the store fails.
     pub async fn analyze_import(
         &self,
         ctx: &Context,
@@ -43,9 +48,11 @@ impl Application {
         let settings = self.store().workspace(workspace).await?;
         let settings = settings.ok_or_else(|| Problem::not_found("workspace"))?;
         let source: Arc<str> = source.into();
+        let share = ShareId::of(ctx.caller.user(), workspace);
         let mut broken = BTreeMap::new();
         for _ in 0..=MAX_BROKEN {
-            let analysis = run_analysis(&source, settings.locale, &settings.timezone, &broken).await?;
+            let analysis =
+                run_analysis(share, &source, (settings.locale, &settings.timezone), &broken).await?;
             if !analysis.report.can_create {
                 return Ok((analysis, None));
             }
@@ -83,21 +90,23 @@ impl Application {
     }
 }
 
+/// Analyses once, when it is the share's turn.
 async fn run_analysis(
+    share: ShareId,
     source: &Arc<str>,
-    locale: Locale,
-    timezone: &str,
+    (locale, timezone): (Locale, &str),
     broken: &BTreeMap<String, String>,
 ) -> Result<Analysis, Problem> {
-    let permit = ANALYSES.acquire().await.map_err(Problem::internal)?;
+    let turn = wait_for_turn(&ANALYSES, share, "Too many exports are being analysed.").await?;
     let (source, timezone, broken) = (Arc::clone(source), timezone.to_owned(), broken.clone());
     let analysis = tokio::task::spawn_blocking(move || {
         let is_schedule = |cron: &str, timezone: &str| Schedule::parse(cron, Some(timezone)).is_ok();
         let surroundings =
             Surroundings { locale, timezone: &timezone, is_schedule: &is_schedule, broken: &broken };
-        analyze(&source, &surroundings)
+        let analysis = analyze(&source, &surroundings);
+        // Not before its end, even if nobody waits for it any more.
+        drop(turn);
+        analysis
     });
-    let analysis = analysis.await.map_err(Problem::internal)?;
-    drop(permit);
-    Ok(analysis?)
+    Ok(analysis.await.map_err(Problem::internal)??)
 }

@@ -3,26 +3,18 @@
 //! It goes through the bytes once. At each place it knows how far each pattern may have come there, whatever spellings led
 //! to it; a spelling that takes several bytes leads to a place further on.
 
-use std::{
-    collections::{BTreeSet, VecDeque},
-    ops::Range,
-    sync::Arc,
-};
+use std::{collections::VecDeque, ops::Range, sync::Arc};
 
 use super::{
-    patterns::{Patterns, State, merge},
+    match_start::{Escape, StartFinder},
+    patterns::{Patterns, State},
     spelling::{MAX_SPELLING, Reader, Reading, Spelling, Spellings, is_introducer, may_be_escape},
 };
 
+/// Places that a spelling leads to from a place at most, and that place.
+pub(super) const NEAR_PLACES: usize = MAX_SPELLING + 1;
 /// Escapes that are remembered before those are dropped that no match can have.
 const MIN_ESCAPES: usize = 1_024;
-
-/// An escape that was a part of what may become a match.
-#[derive(Clone, Copy)]
-struct Escape {
-    start: usize,
-    spelling: Spelling,
-}
 
 /// A search. Places count from the first byte of all.
 pub(super) struct Search {
@@ -33,16 +25,25 @@ pub(super) struct Search {
     states: Vec<State>,
     /// The last place that a pattern has come to.
     furthest: usize,
-    escapes: Vec<Escape>,
-    max_escapes: usize,
-    /// Places of matches; those that overlap are one.
-    found: VecDeque<Range<usize>>,
-    /// The last match of each end of a pattern.
-    last: Vec<(usize, Range<usize>)>,
+    matches: Matches,
     counts: Option<Counts>,
     reader: Reader,
     /// Empty states, whose memory is used again.
-    spare: [State; 3],
+    spare: Vec<State>,
+}
+
+/// The matches that were found, and what is needed to find where the next ones begin.
+struct Matches {
+    /// Places of matches; those that overlap are one.
+    found: VecDeque<Range<usize>>,
+    /// The last match of each end of a pattern; without items before the first match.
+    last: Vec<Range<usize>>,
+    /// Escapes that were a part of what may become a match, in the order of their ends.
+    escapes: Vec<Escape>,
+    max_escapes: usize,
+    /// Those that end behind the current place, by the rest of their ends.
+    coming: Vec<Vec<Escape>>,
+    starts: StartFinder,
 }
 
 /// The least number of characters before each place, whatever spellings they have. It depends on the bytes alone, and not on
@@ -72,21 +73,29 @@ impl Search {
         Self {
             patterns,
             at: 0,
-            states: vec![State::new(); MAX_SPELLING + 1],
+            states: std::iter::repeat_with(State::default).take(NEAR_PLACES).collect(),
             furthest: 0,
-            escapes: Vec::new(),
-            max_escapes: MIN_ESCAPES,
-            found: VecDeque::new(),
-            last: Vec::new(),
+            matches: Matches {
+                found: VecDeque::new(),
+                last: Vec::new(),
+                escapes: Vec::new(),
+                max_escapes: MIN_ESCAPES,
+                coming: Vec::new(),
+                starts: StartFinder::default(),
+            },
             counts: is_stream.then(|| Counts { first: 0, counts: VecDeque::from([0]) }),
             reader: Reader::default(),
-            spare: Default::default(),
+            spare: Vec::new(),
         }
+    }
+
+    pub(super) fn patterns(&self) -> &Patterns {
+        &self.patterns
     }
 
     /// Returns the places of matches, in order.
     pub(super) fn found(&self) -> &VecDeque<Range<usize>> {
-        &self.found
+        &self.matches.found
     }
 
     /// Searches on in bytes, the first of which is at the place `base`; to their end if nothing follows them.
@@ -97,7 +106,7 @@ impl Search {
             return;
         }
         while self.at < end {
-            if self.furthest <= self.at && self.states[self.at % (MAX_SPELLING + 1)].is_empty() {
+            if self.furthest <= self.at && self.states[self.at % NEAR_PLACES].is_empty() {
                 self.skip(&bytes[self.at - base..]);
                 if self.at == end {
                     break;
@@ -116,8 +125,8 @@ impl Search {
             self.step(bytes, base, byte, spellings.as_slice());
         }
         if is_end {
-            let state = std::mem::take(&mut self.states[self.at % (MAX_SPELLING + 1)]);
-            self.find_ends(bytes, base, &state);
+            let state = std::mem::take(&mut self.states[self.at % NEAR_PLACES]);
+            self.matches.add_ends(&self.patterns, (bytes, base), self.at, &state);
         }
     }
 
@@ -141,37 +150,54 @@ impl Search {
     /// Goes on by one byte.
     fn step(&mut self, bytes: &[u8], base: usize, byte: u8, spellings: &[Spelling]) {
         let at = self.at;
-        let mut state = std::mem::take(&mut self.states[at % (MAX_SPELLING + 1)]);
-        self.find_ends(bytes, base, &state);
-        let [mut next, mut one, mut other] = std::mem::take(&mut self.spare);
-        self.patterns.step(&state, byte, &mut next);
-        self.reach(at + 1, &mut next, &mut other);
+        let mut state = std::mem::take(&mut self.states[at % NEAR_PLACES]);
+        self.matches.add_ends(&self.patterns, (bytes, base), at, &state);
+        let next = &mut self.states[(at + 1) % NEAR_PLACES];
+        if !next.has_memory()
+            && let Some(spare) = self.spare.pop()
+        {
+            *next = spare;
+        }
+        if self.patterns.step(&state, byte, next) {
+            self.furthest = self.furthest.max(at + 1);
+        }
         for spelling in spellings {
-            match spelling.bytes() {
-                [] => next.extend_from_slice(&state),
-                [byte] => self.patterns.step(&state, *byte, &mut next),
-                [first, rest @ ..] => {
-                    self.patterns.step(&state, *first, &mut next);
-                    for byte in rest {
-                        self.patterns.step(&next, *byte, &mut one);
-                        std::mem::swap(&mut next, &mut one);
-                        one.clear();
-                    }
-                }
-            }
-            if !next.is_empty() {
-                self.remember(Escape { start: at, spelling: *spelling }, base);
-                self.reach(spelling.end, &mut next, &mut other);
+            if self.step_over(&state, *spelling) {
+                self.furthest = self.furthest.max(spelling.end);
+                let reach = self.patterns.longest() * (MAX_SPELLING + 4);
+                let oldest = base.max(at.saturating_sub(reach));
+                self.matches.remember(Escape { start: at, spelling: *spelling }, oldest);
             }
         }
         self.count(spellings);
         state.clear();
-        // The memory of the longest states goes on.
-        if state.capacity() > one.capacity() {
-            one = state;
-        }
-        self.spare = [next, one, other];
+        self.spare.push(state);
         self.at += 1;
+    }
+
+    /// Adds what a spelling leads to from a state to the state of its end. Returns `true` if it is anything.
+    fn step_over(&mut self, state: &State, spelling: Spelling) -> bool {
+        let reached = &mut self.states[spelling.end % NEAR_PLACES];
+        match spelling.bytes() {
+            [] => {
+                reached.merge(state);
+                !state.is_empty()
+            }
+            [byte] => self.patterns.step(state, *byte, reached),
+            [first, between @ .., last] => {
+                let [mut now, mut next] = [(); 2].map(|()| self.spare.pop().unwrap_or_default());
+                self.patterns.step(state, *first, &mut now);
+                for byte in between {
+                    self.patterns.step(&now, *byte, &mut next);
+                    std::mem::swap(&mut now, &mut next);
+                    next.clear();
+                }
+                let is_any = self.patterns.step(&now, *last, reached);
+                now.clear();
+                self.spare.extend([now, next]);
+                is_any
+            }
+        }
     }
 
     /// Counts the characters up to the places behind what the current place may be.
@@ -183,97 +209,6 @@ impl Search {
             let is_character = !spelling.bytes().is_empty();
             counts.lower(spelling.end, count + u32::from(is_character));
         }
-    }
-
-    /// Adds a state to that of a place, and leaves it and `spare` empty.
-    fn reach(&mut self, at: usize, state: &mut State, spare: &mut State) {
-        if state.is_empty() {
-            return;
-        }
-        self.furthest = self.furthest.max(at);
-        let reached = &mut self.states[at % (MAX_SPELLING + 1)];
-        if reached.is_empty() {
-            std::mem::swap(reached, state);
-            return;
-        }
-        merge(reached, state, spare);
-        std::mem::swap(reached, spare);
-        state.clear();
-        spare.clear();
-    }
-
-    fn remember(&mut self, escape: Escape, base: usize) {
-        if self.escapes.len() >= self.max_escapes {
-            let reach = self.patterns.longest() * (MAX_SPELLING + 4);
-            let oldest = base.max(self.at.saturating_sub(reach));
-            self.escapes.retain(|escape| escape.start >= oldest);
-            self.max_escapes = MIN_ESCAPES.max(2 * self.escapes.len());
-        }
-        self.escapes.push(escape);
-    }
-
-    /// Adds the matches that end at the current place.
-    fn find_ends(&mut self, bytes: &[u8], base: usize, state: &State) {
-        let patterns = Arc::clone(&self.patterns);
-        for bit in patterns.ends(state) {
-            let end = self.at;
-            let last = self.last.iter().position(|(last, _)| *last == bit);
-            let before = last.map(|last| self.last[last].1.clone());
-            let Some(start) = self.start_of(bytes, base, bit, before.as_ref()) else { continue };
-            match last {
-                Some(last) => self.last[last].1 = start..end,
-                None => self.last.push((bit, start..end)),
-            }
-            let (mut start, mut end) = (start, end);
-            while let Some(last) = self.found.pop_back_if(|last| last.end > start) {
-                start = start.min(last.start);
-                end = end.max(last.end);
-            }
-            self.found.push_back(start..end);
-        }
-    }
-
-    /// Returns the first place at which a match may begin that ends at the current place and at the bit. If it overlaps the
-    /// match of the same bit before, that one's start is enough: so many overlapping matches take no more time than one.
-    fn start_of(
-        &self,
-        bytes: &[u8],
-        base: usize,
-        bit: usize,
-        before: Option<&Range<usize>>,
-    ) -> Option<usize> {
-        let mut start: Option<usize> = None;
-        let mut open = BTreeSet::from([(bit, self.at)]);
-        while let Some((bit, at)) = open.pop_last() {
-            if let Some(before) = before.filter(|before| at <= before.end) {
-                start = Some(start.map_or(before.start, |start| start.min(before.start)));
-                continue;
-            }
-            let mut go_back = |length: usize, to: usize| {
-                let first = bit + 1 - length;
-                if length > 0 && self.patterns.is_first(first) {
-                    start = Some(start.map_or(to, |start| start.min(to)));
-                } else if let Some(bit) = (bit + 1).checked_sub(length + 1) {
-                    open.insert((bit, to));
-                }
-            };
-            if at > base && self.patterns.has(bit, bytes[at - 1 - base]) {
-                go_back(1, at - 1);
-            }
-            let from = self.escapes.partition_point(|escape| escape.start + MAX_SPELLING < at);
-            let escapes = self.escapes[from..].iter().take_while(|escape| escape.start < at);
-            for Escape { start, spelling } in escapes.filter(|escape| escape.spelling.end == at) {
-                let read = spelling.bytes();
-                let fits = read.iter().rev().enumerate().all(|(back, byte)| {
-                    let is_inside = back == 0 || !self.patterns.is_first(bit + 1 - back);
-                    bit >= back && is_inside && self.patterns.has(bit - back, *byte)
-                });
-                if fits && *start >= base {
-                    go_back(read.len(), *start);
-                }
-            }
-        }
-        start
     }
 
     /// Returns the place before which nothing can be a part of a match that has not ended, if `end` bytes have come. How far it
@@ -291,7 +226,7 @@ impl Search {
 
     /// Forgets what is known about places before this one.
     pub(super) fn forget(&mut self, before: usize) {
-        while self.found.pop_front_if(|found| found.end <= before).is_some() {}
+        while self.matches.found.pop_front_if(|found| found.end <= before).is_some() {}
         if let Some(counts) = &mut self.counts
             && before > counts.first
         {
@@ -299,6 +234,56 @@ impl Search {
             counts.counts.drain(..past);
             counts.first = before;
         }
+    }
+}
+
+impl Matches {
+    /// Adds the matches that end at a place. It is called for each place at which a state is, in order.
+    fn add_ends(&mut self, patterns: &Patterns, text: (&[u8], usize), at: usize, state: &State) {
+        let Self { found, last, escapes, coming, starts, .. } = self;
+        if let Some(coming) = coming.get_mut(at % NEAR_PLACES) {
+            escapes.append(coming);
+        }
+        let last_escape = escapes.last().map_or(0, |escape| escape.spelling.end);
+        let mut first_start: Option<usize> = None;
+        patterns.each_end(state, |number, end| {
+            if last.is_empty() {
+                last.resize(patterns.end_count(), 0..0);
+            }
+            let before = &mut last[number];
+            // No spelling of a byte is shorter than the byte.
+            let latest = at - end.length();
+            let start = if before.end > latest {
+                // It overlaps the match before: many overlapping matches take no more time than one.
+                Some(before.start)
+            } else if last_escape <= latest {
+                Some(latest)
+            } else {
+                starts.find(patterns, text, escapes, (end, at), before)
+            };
+            if let Some(start) = start {
+                *before = start..at;
+                first_start = Some(first_start.map_or(start, |first| first.min(start)));
+            }
+        });
+        if let Some(mut start) = first_start {
+            while let Some(last) = found.pop_back_if(|last| last.end > start) {
+                start = start.min(last.start);
+            }
+            found.push_back(start..at);
+        }
+    }
+
+    /// Remembers an escape that ends behind the current place. Those that begin before `oldest` may be dropped.
+    fn remember(&mut self, escape: Escape, oldest: usize) {
+        if self.escapes.len() >= self.max_escapes {
+            self.escapes.retain(|escape| escape.start >= oldest);
+            self.max_escapes = MIN_ESCAPES.max(2 * self.escapes.len());
+        }
+        if self.coming.is_empty() {
+            self.coming.resize_with(NEAR_PLACES, Vec::new);
+        }
+        self.coming[escape.spelling.end % NEAR_PLACES].push(escape);
     }
 }
 

@@ -361,6 +361,18 @@ fn secrets_that_repeat_themselves_are_found() {
     }
 }
 
+#[test]
+fn matches_that_overlap_everywhere_are_one() {
+    // The base64 of these at each offset is one letter too.
+    let secrets: Vec<_> = (1_000..1_004).map(|length| SecretString::from("U".repeat(length))).collect();
+    let letters = Scrubber::new(&secrets).unwrap();
+    let text = format!("|{}|{}|", "V".repeat(8_192), "\\u0056".repeat(2_048));
+    assert_eq!(letters.scrub_text(&text), format!("|{REDACTED}|{REDACTED}|"));
+    let run = "\\".repeat(4_096);
+    let slashes = scrubber(&run[..1_024]);
+    assert_eq!(slashes.scrub_text(&format!("{run}z{run}")), format!("{REDACTED}z{REDACTED}"));
+}
+
 proptest! {
     #[test]
     fn every_character_may_be_spelled_in_its_own_way(
@@ -400,5 +412,81 @@ proptest! {
         };
         prop_assume!(!contains(text.as_bytes(), secret.as_bytes()) && !contains(text.as_bytes(), other.as_bytes()));
         prop_assert_eq!(pieces(&secret), pieces(&other));
+    }
+}
+
+/// Returns texts that begin again within themselves, and are short enough to be searched for naively.
+fn repetitive_texts() -> impl Strategy<Value = Vec<String>> {
+    let unit = prop_oneof![
+        "[ab]{1,4}",
+        "[+ ]{1,5}",
+        "[\\\\a]{1,5}",
+        "[\\\\u0041A]{1,6}",
+        "[%25F]{1,4}",
+        "[&amp;#4\"'= ]{1,5}"
+    ];
+    let text = (unit, 8..140_usize).prop_map(|(unit, length)| unit.repeat(length)[..length].to_owned());
+    vec(prop_oneof![3 => text, 1 => "[\\\\u0041A%&+ ]{8,40}"], 1..5)
+}
+
+proptest! {
+    #[test]
+    fn what_a_naive_search_finds_is_redacted_and_nothing_else(
+        secrets in repetitive_texts(),
+        parts in vec((any::<prop::sample::Index>(), 0..6_u8, 0..8_usize, vec(any::<u8>(), 1..8)), 1..7),
+        is_wide in prop::bool::weighted(0.1),
+    ) {
+        let mut text = String::new();
+        for (secret, form, cut, choices) in &parts {
+            let secret = secret.get(&secrets);
+            match form {
+                0 => text.push_str(&secret[*cut..]),
+                1 => text.push_str(&secret[..secret.len() - cut]),
+                2 => text.push_str(&spell(secret, choices, 0)),
+                3 => text.push_str(&STANDARD.encode(format!("{}{secret}", &"xy"[..cut % 3]))),
+                4 => secret.bytes().for_each(|byte| text.push_str(&format!("{byte:02x}"))),
+                _ => text.push_str(&spell(&secret[..secret.len().min(20)], choices, 1)),
+            }
+        }
+        let mut bytes = text.into_bytes();
+        if is_wide {
+            bytes = bytes.into_iter().flat_map(|byte| [byte, 0]).collect();
+        }
+        let patterns = Arc::new(Patterns::of(secrets.iter().map(String::as_str)));
+        let mut search = Search::new(patterns, false);
+        search.read(&bytes, 0, true);
+        prop_assert_eq!(naive::merge(search.found().iter().cloned()), naive::find(&secrets, &bytes));
+    }
+}
+
+/// Measures the time of searches that take long, in nanoseconds for each byte. It is a tool and not a test:
+/// `cargo test --release --package connections --lib -- --ignored --nocapture long_searches`.
+#[test]
+#[ignore = "a measurement"]
+fn long_searches() {
+    let repeated = |letter: &str, lengths: std::ops::Range<usize>| -> Vec<String> {
+        lengths.map(|length| letter.repeat(length)).collect()
+    };
+    let key = || vec!["sk-Ab9xcdEfgh1234zQWERTYuiopLKJHgfdsa12".to_owned()];
+    let json = r#"{"id": 4711, "name": "Some \"Person\"", "url": "https://example.com/a%20b?x=1", "text": "Lorem ipsum\n"},"#;
+    let length = 16 << 10;
+    for (name, secrets, text) in [
+        ("a key in JSON", key(), json.repeat(length / json.len())),
+        ("a key in backslashes", key(), "\\".repeat(length)),
+        ("four secrets of one letter", repeated("U", 4_093..4_097), "V".repeat(length)),
+        ("the same, escaped", repeated("U", 4_093..4_097), "\\u0056".repeat(length / 6)),
+        ("fifty secrets of one letter", repeated("U", 300..350), "V".repeat(length)),
+        ("backslashes in runs", vec!["\\".repeat(4_096)], format!("{}z", "\\".repeat(8_192)).repeat(2)),
+    ] {
+        let secrets: Vec<SecretString> = secrets.into_iter().map(SecretString::from).collect();
+        let scrubber = Scrubber::new(&secrets).unwrap();
+        let search = || {
+            let begun = std::time::Instant::now();
+            let _ = scrubber.scrub_bytes(text.as_bytes());
+            begun.elapsed()
+        };
+        // The least of several: others use the processor too.
+        let least = (0..10).map(|_| search()).min().unwrap_or_default();
+        println!("{name}: {} ns", least.as_nanos() / text.len() as u128);
     }
 }

@@ -9,6 +9,7 @@ use connections::{
     connection::gate_of,
     connection_test::{Checked, ConnectionTestResult, ConnectionTester, TestRequest},
     health::{CallOutcome, judge_test},
+    outbound::SearchAccount,
 };
 use tokio::time::{Instant, timeout};
 
@@ -73,7 +74,9 @@ impl Executor {
         };
         let permit = authorize_connection(&path, "GET", &policy)?;
         let credentials = &*self.0.credentials;
-        let sent = self.0.outbound.send_through_connection(OutboundRequest::default(), permit, credentials);
+        let search = SearchAccount::new(connection.workspace.into(), |_| {});
+        let request = OutboundRequest { search, ..OutboundRequest::default() };
+        let sent = self.0.outbound.send_through_connection(request, permit, credentials);
         let response = sent.await?;
         let verdict = judge_test(response.status, &response.body.collect().await?, has_body_errors);
         let result = ConnectionTestResult {

@@ -36,11 +36,14 @@ impl DraftRunner for Executor {
         let (host, bindings) = host.map_err(|error| unavailable(&error))?;
         let started = Instant::now();
         let result = match inner.invoke(place, &content, bindings, call.handler, &host).await {
-            Ok(output) => self.collect(output, &host).await.map_err(|failure| host.redact(failure)),
+            Ok(output) => match self.collect(output, &host).await {
+                Ok(output) => Ok(output),
+                Err(failure) => Err(host.redact(failure).await),
+            },
             Err(failure) => Err(failure),
         };
         let (duration, rows_written) = (started.elapsed(), host.rows_written());
-        let trace = host.take_trace();
+        let trace = host.redact_trace(host.take_trace()).await;
         let refused = trace.refused_calls();
         let (steps, lines) = trace.into_calls();
         Ok(DraftOutcome { result, lines, steps, refused, rows_written, duration })
@@ -54,7 +57,9 @@ impl Executor {
             HandlerOutput::Scheduled(returned) if returned.get().len() > MAX_RESULT_BYTES => {
                 Ok(DraftOutput::Returned(None))
             }
-            HandlerOutput::Scheduled(returned) => Ok(DraftOutput::Returned(host.redact_result(returned))),
+            HandlerOutput::Scheduled(returned) => {
+                Ok(DraftOutput::Returned(host.redact_result(returned).await))
+            }
             HandlerOutput::Response(response) => {
                 let is_cut = response.body.len() > MAX_BODY;
                 let body = response.body.slice(..response.body.len().min(MAX_BODY));

@@ -1,7 +1,6 @@
 //! The host of one invocation: what app code can reach.
 
 use std::{
-    borrow::Cow,
     collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -20,6 +19,7 @@ use connections::{
     connection::gate_of,
     egress::log_entry::{EgressLogEntry, EgressOutcome},
     health::CallOutcome,
+    outbound::SearchAccount,
     scrub::Scrubber,
 };
 use kernel::{
@@ -41,6 +41,7 @@ use tokio::sync::{Notify, OnceCell};
 use super::{
     Inner, egress,
     outgoing::{CallTimer, FetchError, OutgoingRequest, to_outbound},
+    redaction::Redaction,
     rows,
     secrets::permission_for,
     trace::{RunTrace, finished_step},
@@ -57,7 +58,9 @@ pub(super) struct AppHost {
     content: Arc<LoadedVersion>,
     bindings: Vec<Binding>,
     /// Finds the secrets that the code has in clear; none if it has none.
-    clear_secrets: Option<Scrubber>,
+    redaction: Option<Redaction>,
+    /// Account of searches for secrets.
+    search: SearchAccount,
     /// Gates as they were at the first request.
     policy: OnceCell<Arc<EgressPolicy>>,
     trace: Arc<Mutex<RunTrace>>,
@@ -86,13 +89,20 @@ impl AppHost {
         (workload, log_bytes): (Workload, usize),
     ) -> Self {
         let record = Arc::new(Mutex::new(RunTrace::new(&inner.settings.limits, log_bytes)));
+        let payer = Arc::clone(&inner);
+        let search = SearchAccount::new(workspace.into(), move |used| {
+            payer.engine.charge_cpu_time(workspace, used);
+            payer.record_measurement((workspace, app), Measurement::CpuTime { workload, used });
+        });
+        let redaction = clear_secrets.map(|scrubber| Redaction::new(scrubber, search.clone()));
         Self {
             inner,
             workspace,
             app,
             content,
             bindings,
-            clear_secrets,
+            redaction,
+            search,
             policy: OnceCell::new(),
             trace: record,
             rows_written: AtomicU64::new(0),
@@ -117,7 +127,7 @@ impl AppHost {
         }
     }
 
-    /// Takes the trace and leaves an empty one.
+    /// Takes the trace and leaves an empty one. Its lines may have secrets until [`Self::redact_trace`].
     pub(super) fn take_trace(&self) -> RunTrace {
         let mut record = self.trace();
         let fresh = RunTrace::new(&self.inner.settings.limits, record.max_bytes());
@@ -132,22 +142,27 @@ impl AppHost {
         self.rows_written.load(Ordering::Relaxed)
     }
 
+    /// Redacts secrets that the code has in clear in the lines that it logged.
+    pub(super) async fn redact_trace(&self, mut trace: RunTrace) -> RunTrace {
+        if let Some(redaction) = &self.redaction {
+            trace.redact(redaction).await;
+        }
+        trace
+    }
+
     /// Redacts secrets that the code has in clear in the message of its failure.
-    pub(super) fn redact(&self, mut failure: Failure) -> Failure {
-        if let Some(scrubber) = &self.clear_secrets {
-            failure.message = scrubber.scrub_text(&failure.message).into_owned();
+    pub(super) async fn redact(&self, mut failure: Failure) -> Failure {
+        if let Some(redaction) = &self.redaction {
+            failure.message = redaction.redact(failure.message).await;
         }
         failure
     }
 
     /// Redacts secrets that the code has in clear in the value that it returned. A value that is no JSON without them is not
     /// kept at all.
-    pub(super) fn redact_result(&self, returned: Box<RawValue>) -> Option<Box<RawValue>> {
-        let Some(scrubber) = &self.clear_secrets else { return Some(returned) };
-        match scrubber.scrub_text(returned.get()) {
-            Cow::Borrowed(_) => Some(returned),
-            Cow::Owned(redacted) => RawValue::from_string(redacted).ok(),
-        }
+    pub(super) async fn redact_result(&self, returned: Box<RawValue>) -> Option<Box<RawValue>> {
+        let Some(redaction) = &self.redaction else { return Some(returned) };
+        RawValue::from_string(redaction.redact(returned.get().to_owned()).await).ok()
     }
 
     fn trace(&self) -> MutexGuard<'_, RunTrace> {
@@ -179,7 +194,7 @@ impl AppHost {
         permit: EgressPermit,
     ) -> Result<OutboundResponse, FetchError> {
         let headers = self.take_secret_headers(&mut request)?;
-        let outgoing = to_outbound(request);
+        let outgoing = to_outbound(request, self.search.clone());
         if headers.is_empty() {
             return Ok(self.inner.outbound.send(outgoing, permit).await?);
         }
@@ -245,7 +260,8 @@ impl AppHost {
             }
             outgoing.hold(inner.connection_limits.admit(connection.id)?);
             let credentials = UninterruptedCredentials(Arc::clone(&inner.credentials));
-            inner.outbound.send_through_connection(to_outbound(request), permit, &credentials).await
+            let outgoing = to_outbound(request, self.search.clone());
+            inner.outbound.send_through_connection(outgoing, permit, &credentials).await
         };
         let result = result.await;
         let outcome = match &result {
@@ -284,11 +300,10 @@ impl AppHost {
 impl Host for AppHost {
     fn log(&self, level: LogLevel, message: String) {
         let now = self.now();
-        let message = match &self.clear_secrets {
-            Some(scrubber) => scrubber.scrub_text(&message).into_owned(),
-            None => message,
-        };
-        self.trace().push_line(now, level, false, message);
+        match &self.redaction {
+            Some(_) => self.trace().push_unsearched_line(now, level, message),
+            None => self.trace().push_line(now, level, false, message),
+        }
     }
 
     fn record_cpu_time(&self, used: Duration) {

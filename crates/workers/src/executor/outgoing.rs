@@ -11,6 +11,7 @@ use connections::{
     GateHost, OutboundBody, OutboundRequest, OutboundResponse, Refusal, RefusalCode,
     egress::log_entry::{EgressLogEntry, EgressOutcome},
     health::CallOutcome,
+    outbound::SearchAccount,
 };
 use futures::{Stream, StreamExt as _, stream::BoxStream};
 use kernel::{
@@ -205,8 +206,8 @@ impl Stream for RecordedBody {
     }
 }
 
-/// Returns a request of the code as the gate sends it.
-pub(super) fn to_outbound(request: FetchRequest) -> OutboundRequest {
+/// Returns a request of the code as the gate sends it; the search for secrets in its response is charged to `search`.
+pub(super) fn to_outbound(request: FetchRequest, search: SearchAccount) -> OutboundRequest {
     let body = match request.body {
         FetchBody::Complete(body) => OutboundBody::Complete(body),
         FetchBody::Stream(pieces) => {
@@ -214,7 +215,7 @@ pub(super) fn to_outbound(request: FetchRequest) -> OutboundRequest {
             OutboundBody::Stream(pieces.map(move |piece| piece.map_err(aborted)).boxed())
         }
     };
-    OutboundRequest { headers: request.headers, body, redirect: request.redirect }
+    OutboundRequest { headers: request.headers, body, redirect: request.redirect, search }
 }
 
 /// The reason for which a request got no response, or not all of it.

@@ -19,7 +19,7 @@ pub(super) struct RunResult {
 impl RunResult {
     /// Takes what the code returned. Results are kept of runs that somebody started and waits for, so that calls of
     /// webhooks, schedules and events cost no row for a value that nobody reads. `null` says nothing.
-    pub(super) fn of(trigger: TriggerKind, output: HandlerOutput, host: &AppHost) -> Self {
+    pub(super) async fn of(trigger: TriggerKind, output: HandlerOutput, host: &AppHost) -> Self {
         let HandlerOutput::Scheduled(returned) = output else { return Self::default() };
         if trigger != TriggerKind::Manual || returned.get() == "null" {
             return Self::default();
@@ -27,6 +27,6 @@ impl RunResult {
         if returned.get().len() > MAX_RESULT_BYTES {
             return Self { kept: None, detail: Some(RESULT_TOO_LARGE.to_owned()) };
         }
-        Self { kept: host.redact_result(returned), detail: None }
+        Self { kept: host.redact_result(returned).await, detail: None }
     }
 }

@@ -1,5 +1,7 @@
 //! Records the log lines and calls of an invocation, within bounds.
 
+use std::mem;
+
 use kernel::{Timestamp, events::RefusedRequest};
 use observability::logs::MAX_MESSAGE_CHARS;
 use runs::{
@@ -7,6 +9,8 @@ use runs::{
     queue::RunLogLine,
     runs::{Step, StepStatus, refused_calls},
 };
+
+use super::redaction::Redaction;
 
 /// Maximum number of steps kept of a run, including the run itself and the step that counts those left out.
 pub(super) const MAX_STEPS: usize = 50;
@@ -24,6 +28,8 @@ pub(super) struct RunTrace {
     log_bytes: usize,
     dropped_lines: usize,
     pub(super) lines: Vec<RunLogLine>,
+    /// Lines that are to be searched for secrets.
+    unsearched: Vec<usize>,
     steps: Vec<Step>,
     dropped_steps: usize,
     refusal_codes: Vec<&'static str>,
@@ -40,6 +46,7 @@ impl RunTrace {
             log_bytes: 0,
             dropped_lines: 0,
             lines: Vec::new(),
+            unsearched: Vec::new(),
             steps: Vec::new(),
             dropped_steps: 0,
             refusal_codes: Vec::new(),
@@ -51,18 +58,40 @@ impl RunTrace {
         self.max_bytes
     }
 
-    pub(super) fn push_line(&mut self, at: Timestamp, level: LogLevel, by_gate: bool, message: String) {
-        let message = truncate_message(message);
+    pub(super) fn push_line(&mut self, at: Timestamp, level: LogLevel, is_from_gate: bool, message: String) {
+        self.keep(RunLogLine { at, level, is_from_gate, message: truncate_message(message) });
+    }
+
+    /// Adds a line of the code that is to be searched for secrets. It is cut after that, since half of a secret would not be
+    /// found, so all of it counts: no more is searched than may be kept.
+    pub(super) fn push_unsearched_line(&mut self, at: Timestamp, level: LogLevel, message: String) {
+        if self.keep(RunLogLine { at, level, is_from_gate: false, message }) {
+            self.unsearched.push(self.lines.len() - 1);
+        }
+    }
+
+    /// Returns `true` if there was room for the line.
+    fn keep(&mut self, line: RunLogLine) -> bool {
         if self.lines.len() >= self.max_lines {
-            return;
+            return false;
         }
         // Once a line did not fit, no shorter one is kept, so that the log has no gaps.
-        if self.dropped_lines > 0 || self.log_bytes + message.len() > self.max_bytes {
+        if self.dropped_lines > 0 || self.log_bytes + line.message.len() > self.max_bytes {
             self.dropped_lines += 1;
-            return;
+            return false;
         }
-        self.log_bytes += message.len();
-        self.lines.push(RunLogLine { at, level, is_from_gate: by_gate, message });
+        self.log_bytes += line.message.len();
+        self.lines.push(line);
+        true
+    }
+
+    /// Redacts secrets in the lines that are to be searched.
+    pub(super) async fn redact(&mut self, redaction: &Redaction) {
+        let unsearched = mem::take(&mut self.unsearched);
+        let texts = unsearched.iter().map(|at| mem::take(&mut self.lines[*at].message)).collect();
+        for (at, text) in unsearched.into_iter().zip(redaction.redact_all(texts).await) {
+            self.lines[at].message = truncate_message(text);
+        }
     }
 
     /// Appends a last line that counts the dropped lines, if there are any.

@@ -1,7 +1,7 @@
 //! Importing rows from a file.
 
 use projects::{ProjectRight, access::Edit};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::{
     Json,
@@ -12,10 +12,10 @@ use axum::{
 };
 use backend_data::{Access, Error, FileFormat, ImportOptions, Progress, ProjectRef};
 use futures::{StreamExt as _, channel::mpsc, stream};
-use kernel::AuditEntry;
+use kernel::{AuditEntry, ShareId};
+use runs::fair_share::{FairSemaphore, ShareLimits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{audit_entry, project_ref};
@@ -28,12 +28,16 @@ use crate::{
     },
     state::Api,
 };
-use application::{Problem, ProblemKind, rows_problem};
+use application::{Problem, ProblemKind, rows_problem, turns::wait_for_turn};
 
 /// Maximum length of a file in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
-/// Maximum number of concurrent imports, since each may take that much of the disk.
-static IMPORT_PERMITS: Semaphore = Semaphore::const_new(4);
+/// Files on the disk at once, two of each person: each may take that much of it.
+static FILES: LazyLock<Arc<FairSemaphore>> =
+    LazyLock::new(|| FairSemaphore::new(16, ShareLimits { permits: 2, waiting: 0 }));
+/// Imports at once, one of each person.
+static IMPORTS: LazyLock<Arc<FairSemaphore>> =
+    LazyLock::new(|| FairSemaphore::new(4, ShareLimits { permits: 1, waiting: 2 }));
 /// Media type that requests progress.
 const NDJSON: &str = "application/x-ndjson";
 
@@ -104,19 +108,24 @@ pub(crate) async fn import_project_rows(
     let project_ref = project_ref(&api, &right).await?;
     let form = file_form(request.headers())?;
     let lines = media_type(request.headers(), header::ACCEPT).eq_ignore_ascii_case(NDJSON);
-    let busy = |_| Problem::unavailable("overloaded", "Too many imports are running. Try again in a moment.");
-    let permit = IMPORT_PERMITS.try_acquire().map_err(busy)?;
+    let share = ShareId::of(ctx.caller.user(), right.member().workspace());
+    let busy =
+        || Problem::unavailable("overloaded", "Too many files are being imported. Try again in a moment.");
+    let place = FILES.try_acquire(share).ok_or_else(busy)?;
     let file = Spool::receive(request, MAX_FILE_BYTES, &api.http().scratch_dir, api.random()).await?;
     let max_stored_bytes = api.max_stored_bytes(right.member().workspace()).await?;
     // The file may have taken minutes.
     let ctx = api.context_at(api.now(), ctx.caller.clone(), ctx.request_id, ctx.client_ip);
     let audit_entry = audit_entry(&ctx, "row.import", &right, json!({ "table": table }));
     let file = Arc::new(file);
+    // Whoever sends a file slowly takes no turn from others.
+    let turn = wait_for_turn(&IMPORTS, share, "Too many files are being imported.").await?;
+    let permits = (place, turn);
     let import =
         Import { api, project_ref, table, file, check: input.check, form, audit_entry, max_stored_bytes };
     if !lines {
         let done = import.run(None).await?;
-        drop(permit);
+        drop(permits);
         return Ok(Json(done).into_response());
     }
     let (progress_tx, progress_rx) = mpsc::unbounded();
@@ -124,7 +133,7 @@ pub(crate) async fn import_project_rows(
     // The client may disconnect. The import continues, and its audit entry is written.
     let done = tokio::spawn(async move {
         let done = import.run(Some(progress_tx)).await;
-        drop(permit);
+        drop(permits);
         done
     });
     let last = stream::once(async move {

@@ -141,6 +141,28 @@ async fn a_text_is_given_only_if_the_manifest_and_the_admin_say_so_and_is_not_lo
     assert!(!format!("{finished:?}").contains(SECRET), "{finished:?}");
 }
 
+/// A secret is found before a line is cut, and no more is searched than the log keeps.
+#[tokio::test]
+async fn lines_beyond_the_log_are_dropped_before_they_are_searched() {
+    let fixture = fixture();
+    let (_, finished) = run(&fixture, |_, host| async move {
+        let cut = "x".repeat(1_995);
+        host.log(engine::LogLevel::Info, format!("{cut}{SECRET}"));
+        for _ in 0..1_000 {
+            host.log(engine::LogLevel::Info, SECRET.repeat(600));
+        }
+        Vec::new()
+    })
+    .await;
+    let (last, kept) = finished.lines.split_last().unwrap();
+    let kept_bytes = (kept.len() - 1) * SECRET.len() * 600;
+    assert!(kept_bytes <= MAX_RUN_LOG_BYTES && kept_bytes + SECRET.len() * 600 + 2_020 > MAX_RUN_LOG_BYTES);
+    assert!(last.message.starts_with("at least 9") && last.message.contains("log lines were dropped"));
+    assert_eq!(kept[0].message, format!("{}[redac", "x".repeat(1_995)));
+    assert!(kept[1].message.starts_with("[redacted][redacted]"));
+    assert!(!format!("{finished:?}").contains(SECRET));
+}
+
 #[tokio::test]
 async fn what_is_too_long_to_be_kept_out_of_the_log_stays_a_handle() {
     for (characters, is_clear) in [(16 << 10, true), ((16 << 10) + 1, false)] {
