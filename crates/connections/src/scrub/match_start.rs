@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use super::{
     patterns::{End, Patterns},
-    search::NEAR_PLACES,
-    spelling::Spelling,
+    spelling::{NEAR_PLACES, Spelling},
 };
 
 /// An escape that was a part of what may become a match.

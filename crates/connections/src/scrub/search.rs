@@ -8,11 +8,11 @@ use std::{collections::VecDeque, ops::Range, sync::Arc};
 use super::{
     match_start::{Escape, StartFinder},
     patterns::{Patterns, State},
-    spelling::{MAX_SPELLING, Reader, Reading, Spelling, Spellings, is_introducer, may_be_escape},
+    spelling::{
+        MAX_SPELLING, NEAR_PLACES, Reader, Reading, Spelling, Spellings, is_introducer, may_be_escape,
+    },
 };
 
-/// Places that a spelling leads to from a place at most, and that place.
-pub(super) const NEAR_PLACES: usize = MAX_SPELLING + 1;
 /// Escapes that are remembered before those are dropped that no match can have.
 const MIN_ESCAPES: usize = 1_024;
 

@@ -11,6 +11,8 @@
 
 /// Bytes that one character takes in a spelling, at most.
 pub(super) const MAX_SPELLING: usize = 64;
+/// Places that a spelling leads to from a place at most, and that place.
+pub(super) const NEAR_PLACES: usize = MAX_SPELLING + 1;
 /// Escapes within each other, at most.
 const MAX_DEPTH: u8 = 3;
 /// Zero bytes between two characters, at most: UTF-32 has three.
