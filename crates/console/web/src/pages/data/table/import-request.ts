@@ -15,9 +15,12 @@ export interface ImportProgress {
 export interface ImportResult {
   readonly rows: number;
   readonly imported: number;
+  /** Columns that were left out, as the server names them. */
+  readonly ignoredColumns: readonly string[];
 }
 
 type Line = Partial<Record<'checked' | 'written' | 'imported' | 'rows', number>> & {
+  readonly ignoredColumns?: readonly string[];
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string | null };
   readonly requestId?: string;
 };
@@ -46,7 +49,7 @@ function take(text: string, onProgress: (progress: ImportProgress) => void): Imp
   if (text.trim() === '') return null;
   const line = JSON.parse(text) as Line;
   if (line.error) throw new Problem(400, line.error.code, line.error.message, line.error.hint ?? null, line.requestId ?? null);
-  if (line.imported !== undefined) return { rows: line.rows ?? line.imported, imported: line.imported };
+  if (line.imported !== undefined) return { rows: line.rows ?? line.imported, imported: line.imported, ignoredColumns: line.ignoredColumns ?? [] };
   if (line.checked !== undefined) onProgress({ step: 'checked', rows: line.checked });
   if (line.written !== undefined) onProgress({ step: 'written', rows: line.written });
   return null;

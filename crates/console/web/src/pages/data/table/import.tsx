@@ -55,11 +55,11 @@ function Import({ project, table }: { project: Project; table: Table }) {
     setProgress({ step: 'checked', rows: 0 });
     try {
       const body = sheet ? new Blob([toCsv(sheet, mapping, columns, left)]) : picked.file;
-      const { imported } = await importRows(`/v1/backend/projects/${project.id}/tables/${table.name}/import`, picked.kind, body, setProgress, abort.current.signal);
+      const { imported, ignoredColumns } = await importRows(`/v1/backend/projects/${project.id}/tables/${table.name}/import`, picked.kind, body, setProgress, abort.current.signal);
       setPicked(null);
       discardUnsaved();
       invalidate([`rows:${project.id}/${table.name}`, `project:${project.id}`]);
-      toast(t('imported', { count: imported }));
+      toast(t('imported', { count: imported }), ignoredColumns.length > 0 ? { detail: t('columnsLeftOut', { columns: ignoredColumns.join(', ') }) } : {});
       closePanel();
     } finally {
       setProgress(null);
