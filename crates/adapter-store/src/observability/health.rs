@@ -18,6 +18,7 @@ use sea_orm::{
     QueryTrait as _, RelationTrait as _, Select,
     sea_query::{Asterisk, Expr, ExprTrait as _, Func},
 };
+use tokio::try_join;
 
 use crate::{
     apps::visible_apps,
@@ -188,6 +189,42 @@ impl Store {
         let count = Expr::from(Func::count(Expr::col(Asterisk)));
         Ok(self.numbers_by_app(rows, runs::Column::AppId, count, None).await?.into_iter().collect())
     }
+
+    /// Counts the apps of a workspace that a person can view, by what they are by themselves.
+    async fn count_apps(
+        &self,
+        workspace: WorkspaceId,
+        visible: Visibility,
+        now: Timestamp,
+    ) -> Result<Vec<AppCount>, StoreError> {
+        let is_observed = app_observations::Column::ObservedAt.gt(DbTime(now - OBSERVATION_WINDOW));
+        let is_observed = Expr::case(is_observed, true).finally(false);
+        let is_draft = apps::Column::CurrentVersionId.is_null().or(apps::Column::InReview.eq(true));
+        let is_draft = Expr::case(is_draft, true).finally(false);
+        let counts = observed_apps(workspace, visible)
+            .select_only()
+            .column_as(apps::Column::Paused, "is_paused")
+            .expr_as(is_draft, "is_draft")
+            .expr_as(is_observed, "is_observed")
+            .expr_as(Func::count(Expr::col(Asterisk)), "count")
+            .group_by(Expr::col("is_paused"))
+            .group_by(Expr::col("is_draft"))
+            .group_by(Expr::col("is_observed"))
+            .into_model::<AppCountRow>()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        let context = RowContext::new("apps", workspace);
+        let counts = counts.into_iter().map(|row| {
+            Ok(AppCount {
+                is_paused: row.is_paused,
+                is_draft: row.is_draft,
+                is_observed: row.is_observed,
+                count: context.number(row.count)?,
+            })
+        });
+        counts.collect()
+    }
 }
 
 #[span_macros::traced]
@@ -224,36 +261,12 @@ impl HealthRead for Store {
         visible: Visibility,
         now: Timestamp,
     ) -> Result<WorkspaceHealth, StoreError> {
-        let mut facts = self.health_facts(workspace, None, now).await?;
-        let running = self.running_by_app(workspace).await?;
-        let is_observed = app_observations::Column::ObservedAt.gt(DbTime(now - OBSERVATION_WINDOW));
-        let is_observed = Expr::case(is_observed, true).finally(false);
-        let is_draft = apps::Column::CurrentVersionId.is_null().or(apps::Column::InReview.eq(true));
-        let is_draft = Expr::case(is_draft, true).finally(false);
-        let counts = observed_apps(workspace, visible)
-            .select_only()
-            .column_as(apps::Column::Paused, "is_paused")
-            .expr_as(is_draft, "is_draft")
-            .expr_as(is_observed, "is_observed")
-            .expr_as(Func::count(Expr::col(Asterisk)), "count")
-            .group_by(Expr::col("is_paused"))
-            .group_by(Expr::col("is_draft"))
-            .group_by(Expr::col("is_observed"))
-            .into_model::<AppCountRow>()
-            .all(self.read())
-            .await
-            .or_store_error()?;
-        let context = RowContext::new("apps", workspace);
-        let counts = counts.into_iter().map(|row| {
-            Ok(AppCount {
-                is_paused: row.is_paused,
-                is_draft: row.is_draft,
-                is_observed: row.is_observed,
-                count: context.number(row.count)?,
-            })
-        });
-        let counts = counts.collect::<Result<_, StoreError>>()?;
-
+        // None needs another's answer, and each may take as long as all the others.
+        let (mut facts, running, counts) = try_join!(
+            self.health_facts(workspace, None, now),
+            self.running_by_app(workspace),
+            self.count_apps(workspace, visible, now),
+        )?;
         let noted: BTreeSet<AppId> = facts.keys().chain(running.keys()).copied().collect();
         if noted.is_empty() {
             return Ok(WorkspaceHealth { counts, noted: Vec::new() });
