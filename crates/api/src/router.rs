@@ -16,7 +16,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::{
     auth::agent,
-    http::{compression, error::ApiError, openapi, pages, request_middleware},
+    http::{error::ApiError, openapi, pages, request_middleware},
     routes::{self, app_proxy, docs, invites, oauth, rest},
     state::Api,
 };
@@ -80,7 +80,6 @@ pub fn router(api: Api, agents: Router, console_files: Router) -> Router {
         .merge(app_proxy::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
-        .layer(middleware::from_fn(compression::compress_lists))
         .layer(middleware::from_fn_with_state(api.clone(), host_routing::route_by_host))
         .layer(CatchPanicLayer::custom(request_middleware::panic_response))
         .layer(middleware::from_fn_with_state(api.clone(), request_middleware::apply))

@@ -46,7 +46,9 @@ impl<C: CallerKind> FromRequestParts<Api> for Ctx<C> {
     async fn from_request_parts(parts: &mut Parts, api: &Api) -> Result<Self, ApiError> {
         let ctx = admit(parts, api, C::CALLERS).await?;
         refuse_preconditions(parts)?;
-        parts.extensions.insert(late_authentication(api, &ctx));
+        if takes_body(&parts.method) {
+            parts.extensions.insert(late_authentication(api, &ctx));
+        }
         Ok(Self(ctx, PhantomData))
     }
 }
@@ -70,16 +72,25 @@ impl<C: CallerKind, P: Proof + 'static> FromRequestParts<Api> for Authorized<C, 
         let id = path.iter().next().map_or("", |(_, id)| id);
         let proof = P::prove(api, &ctx, id).await?;
         refuse_preconditions(parts)?;
-        let (late_api, late_ctx, id, role) = (api.clone(), ctx.0.clone(), id.to_owned(), proof.proven_role());
-        parts.extensions.insert(LateProof::new(move || {
-            let (api, ctx, id) = (late_api.clone(), late_ctx.clone(), id.clone());
-            async move {
-                let ctx = api.reauthenticate(&ctx).await?;
-                P::prove_again(&api, &ctx, &id, role).await
-            }
-        }));
+        if takes_body(&parts.method) {
+            let (late_api, late_ctx, id, role) =
+                (api.clone(), ctx.0.clone(), id.to_owned(), proof.proven_role());
+            parts.extensions.insert(LateProof::new(move || {
+                let (api, ctx, id) = (late_api.clone(), late_ctx.clone(), id.clone());
+                async move {
+                    let ctx = api.reauthenticate(&ctx).await?;
+                    P::prove_again(&api, &ctx, &id, role).await
+                }
+            }));
+        }
         Ok(Self(ctx, proof))
     }
+}
+
+/// Returns true for a method whose requests may have a body that an operation reads. Reads are frequent, and need no proof
+/// after one.
+fn takes_body(method: &Method) -> bool {
+    !method.is_safe()
 }
 
 /// Returns what authenticates a caller once more, if there is one.

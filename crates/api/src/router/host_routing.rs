@@ -10,7 +10,11 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use crate::{http::error::ApiError, routes::app_proxy, state::Api};
+use crate::{
+    http::{compression, error::ApiError},
+    routes::app_proxy,
+    state::Api,
+};
 use application::{Problem, ProblemKind, Settings};
 
 /// Owner of a host.
@@ -47,7 +51,8 @@ pub(crate) async fn route_by_host(State(api): State<Api>, request: Request, next
             }
         }
     }
-    next.run(request).await
+    // Here, and not as a layer of its own, which would box and clone for each request.
+    compression::compress_lists(request, next).await
 }
 
 /// Returns the host that a request names; HTTP/1.0 requests may have none.
