@@ -40,7 +40,7 @@ const MAX_SHOWN: usize = 200;
 /// A document or an endpoint of an issuer, as messages name it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Document<'d> {
-    /// What it is, such as "key set".
+    /// Name of the document, such as "key set".
     pub(crate) name: &'static str,
     pub(crate) url: &'d Url,
 }

@@ -239,7 +239,7 @@ mod tests {
         assert!(verify_claims(json!({"sub": "x".repeat(255)})).is_ok());
     }
 
-    /// What is public must never work as a secret (RFC 8725, section 2.1).
+    /// Checks that nothing public works as a secret (RFC 8725, section 2.1).
     #[test]
     fn no_public_key_is_taken_for_a_secret() {
         let claims = json!({

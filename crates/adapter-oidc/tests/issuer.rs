@@ -225,7 +225,7 @@ async fn a_wrong_response_names_its_document() {
     assert!(error.contains("`keys` is not a list (key set at "), "{error}");
 }
 
-/// What an issuer writes into its description is bounded in messages, and secrets of addresses are left out.
+/// Texts of an issuer are bounded in messages, and secrets of addresses are left out.
 #[tokio::test]
 async fn messages_repeat_no_secret_of_an_address() {
     let issuer = Issuer::start().await;

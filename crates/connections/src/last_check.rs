@@ -1,9 +1,9 @@
-//! What is kept of the last test of a connection.
+//! The last test of a connection.
 
 use kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// How a connection was tested.
+/// The way in which a connection was tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Checked {
@@ -31,7 +31,7 @@ pub struct LastCheck {
     pub revision: u32,
     /// Time of the test.
     pub at: Timestamp,
-    /// How it was tested.
+    /// The way in which it was tested.
     pub checked: Checked,
     /// True if the connection worked; none if the service could not be asked.
     pub ok: Option<bool>,

@@ -42,7 +42,7 @@ const AWAITED_READS: [&str; 2] = ["collect", "frame"];
 /// Extractors of axum that receive a body.
 const EXTRACTORS: [&str; 7] = ["Body", "Bytes", "Json", "Multipart", "RawForm", "String", "Vec"];
 
-/// What receives a body without a proof to make again.
+/// Functions that receive a body without a proof to make again.
 const ANONYMOUS: [&str; 3] = ["AnonymousForm", "of_nobody", "read_anonymous_body"];
 
 /// Checks the sources of the surfaces, by the path of each file.

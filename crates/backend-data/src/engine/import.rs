@@ -301,7 +301,7 @@ struct RowBatchReader {
     table: Table,
     ids: Arc<RowIdGenerator>,
     now: Micros,
-    /// What was left out of the rows so far.
+    /// Columns that were left out of the rows so far.
     ignored: IgnoredColumns,
     has_failed: bool,
 }

@@ -9,8 +9,8 @@
 //! | `array` | `items`, `minItems`, `maxItems` |
 //! | `object` | `properties`, `required`, `additionalProperties`: `false` |
 //!
-//! What changes nothing is left out: `$schema`, `$id`, `$comment`, `examples` and other annotations, extensions (`x-…`), the
-//! title, description and default of the whole schema, null in place of a keyword that is left out.
+//! Keywords that change nothing are left out: `$schema`, `$id`, `$comment`, `examples` and other annotations, extensions
+//! (`x-…`), the title, description and default of the whole schema, null in place of a keyword that is left out.
 //!
 //! Everything else is refused, `$ref` and combinations of schemas among it, so that a schema is a tree of bounded size and
 //! means the same for every model. Formats are checked, as the specification allows (JSON Schema Validation, section 7.2.1).

@@ -88,7 +88,7 @@ tests::on_both! {
         Ok(())
     }
 
-    /// Who sends a precondition relies on it: an operation checks it or refuses it.
+    /// Checks that each operation checks a precondition or refuses it: its sender relies on it.
     async fn no_write_ignores_a_precondition(server: Server) -> Result<()> {
         let fixture = ConditionalFixture::create(&server).await?;
         let (visitor, token) = (server.client(), fixture.fixture.token(&["read", "write"]).await?);
