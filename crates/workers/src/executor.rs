@@ -36,6 +36,7 @@ use runs::{
         self, Bindings, Bundle, Engine, Failure, FailureCode, HandlerCall, HandlerOutput, Host as _,
         HttpRequest, Invocation, InvocationLimits, ScheduledEvent, StreamedResponse,
     },
+    fair_share::{FairSemaphore, ShareLimits},
     queue::{
         AppAvailability, AttemptOutcome, ClaimedRun, FinishedRun, RunFault, RunLogLine, classify_failure,
     },
@@ -60,7 +61,11 @@ use visit_meter::VisitMeter;
 /// Attempts beyond the first and the app's retries that lost leases and failures of the platform may use up.
 const MAX_INFRASTRUCTURE_RETRIES: u8 = 3;
 /// Maximum number of visits whose log lines are being written; further responses wait until a write ends.
-const MAX_CONCURRENT_LOG_WRITES: u32 = 64;
+const MAX_CONCURRENT_LOG_WRITES: usize = 64;
+/// Maximum number of visits whose log lines wait to be searched for secrets.
+const MAX_PENDING_REDACTIONS: usize = 256;
+/// Maximum number of those of one share.
+const MAX_PENDING_REDACTIONS_OF_SHARE: usize = 16;
 
 /// Dependencies of the executor.
 pub struct ExecutorDeps {
@@ -123,6 +128,10 @@ struct Inner {
     settings: ExecutorSettings,
     contents: VersionCache,
     log_writes: Arc<Semaphore>,
+    /// Visits whose log lines are being searched for secrets.
+    redactions: Arc<FairSemaphore>,
+    /// Visits whose log lines are not written yet.
+    log_tasks: TaskTracker,
     /// Responses that are being streamed.
     streams: TaskTracker,
     /// Cancelled when they are to be cut off.
@@ -147,7 +156,9 @@ impl Executor {
             random,
         } = deps;
         let contents = VersionCache::new(Arc::clone(&reads));
-        let log_writes = Arc::new(Semaphore::new(MAX_CONCURRENT_LOG_WRITES as usize));
+        let log_writes = Arc::new(Semaphore::new(MAX_CONCURRENT_LOG_WRITES));
+        let limits = ShareLimits { permits: MAX_PENDING_REDACTIONS_OF_SHARE, waiting: usize::MAX };
+        let redactions = FairSemaphore::new(MAX_PENDING_REDACTIONS, limits);
         let inner = Inner {
             engine,
             rows,
@@ -164,6 +175,8 @@ impl Executor {
             settings,
             contents,
             log_writes,
+            redactions,
+            log_tasks: TaskTracker::new(),
             streams: TaskTracker::new(),
             stream_cancellation: CancellationToken::new(),
         };
@@ -179,8 +192,8 @@ impl Executor {
     pub async fn flush(&self) {
         self.0.streams.close();
         self.0.streams.wait().await;
-        // All permits are free only when nobody writes.
-        drop(self.0.log_writes.acquire_many(MAX_CONCURRENT_LOG_WRITES).await);
+        self.0.log_tasks.close();
+        self.0.log_tasks.wait().await;
     }
 }
 
@@ -318,7 +331,8 @@ impl Inner {
     }
 
     /// Records the log lines of a visit and, if it failed, the failure: in the background. Waits while those of
-    /// [`MAX_CONCURRENT_LOG_WRITES`] others are written.
+    /// [`MAX_CONCURRENT_LOG_WRITES`] others are written, or, if they are searched for secrets, those of
+    /// [`MAX_PENDING_REDACTIONS_OF_SHARE`] others of the same share: a long search takes nobody else the place to write.
     async fn record_response(
         self: &Arc<Self>,
         (workspace, app): (WorkspaceId, AppId),
@@ -329,10 +343,15 @@ impl Inner {
         if record.lines.is_empty() && failure.is_none() {
             return;
         }
-        let Ok(permit) = Arc::clone(&self.log_writes).acquire_owned().await else { return };
+        let (mut searching, mut writing) = (None, None);
+        if host.has_clear_secrets() {
+            searching = self.redactions.acquire(host.share()).await.ok();
+        } else {
+            writing = Arc::clone(&self.log_writes).acquire_owned().await.ok();
+        }
         let (inner, host, failure) = (Arc::clone(self), Arc::clone(host), failure.cloned());
         let failed_at = self.clock.now();
-        tokio::spawn(async move {
+        self.log_tasks.spawn(async move {
             let refused = record.refused_calls();
             let record = host.redact_trace(record).await;
             let mut lines: Vec<_> = record.lines.into_iter().map(to_log_line).collect();
@@ -340,10 +359,13 @@ impl Inner {
                 let message = host.redact(failure).await.to_string();
                 lines.push(NewLogLine::new(failed_at, LogLevel::Error, LogSource::Platform, message));
             }
+            if writing.is_none() {
+                writing = Arc::clone(&inner.log_writes).acquire_owned().await.ok();
+            }
             if let Err(error) = inner.store.append_log(workspace, app, lines, refused).await {
                 tracing::warn!(%app, error = &error as &dyn std::error::Error, "log lines lost");
             }
-            drop(permit);
+            drop((searching, writing));
         });
     }
 }

@@ -23,7 +23,7 @@ use connections::{
     scrub::Scrubber,
 };
 use kernel::{
-    StoreError, Timestamp,
+    ShareId, StoreError, Timestamp,
     id::{AppId, WorkspaceId},
 };
 use observability::{Measurement, metrics::Workload};
@@ -140,6 +140,16 @@ impl AppHost {
     /// Returns the number of rows that the code inserted, updated and deleted by now.
     pub(super) fn rows_written(&self) -> u64 {
         self.rows_written.load(Ordering::Relaxed)
+    }
+
+    /// Returns `true` if the code has secrets in clear.
+    pub(super) fn has_clear_secrets(&self) -> bool {
+        self.redaction.is_some()
+    }
+
+    /// Returns the share that the code belongs to.
+    pub(super) fn share(&self) -> ShareId {
+        self.search.share()
     }
 
     /// Redacts secrets that the code has in clear in the lines that it logged.

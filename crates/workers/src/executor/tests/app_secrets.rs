@@ -1,6 +1,9 @@
 //! Secrets of an app: which requests and keys get them, and that they are nowhere else.
 
-use runs::engine::{FetchRequest, Host, KeyUse, SecretBinding};
+use runs::{
+    engine::{FetchRequest, Host, HttpResponse, KeyUse, SecretBinding},
+    fair_share::search_turns,
+};
 use secrecy::ExposeSecret as _;
 
 use super::{super::*, fixtures::*};
@@ -192,4 +195,40 @@ async fn a_store_that_is_away_gives_no_secret() {
     })
     .await;
     assert_eq!(codes, ["unavailable", "unavailable"]);
+}
+
+/// Whoever waits for a search takes nobody the place to write.
+#[tokio::test]
+async fn lines_that_wait_for_their_search_hold_no_place_to_write() {
+    let fixture = fixture();
+    let secret = "u".repeat(4_096);
+    fixture.connections.add_app_secret("PLAIN", &secret, true);
+    let store = FakeStore::default();
+    let kept = store.kept_lines();
+    let executor = fixture.executor(store, |_, host: Arc<dyn Host>| async move {
+        for _ in 0..40 {
+            host.log(engine::LogLevel::Info, "u".repeat(1_500));
+        }
+        Ok(HandlerOutput::Response(HttpResponse {
+            status: 200,
+            headers: Vec::new(),
+            body: Default::default(),
+        }))
+    });
+    let turns = std::thread::available_parallelism().map_or(1, |processors| (processors.get() / 2).max(1));
+    let mut taken = Vec::new();
+    for _ in 0..turns {
+        taken.push(search_turns().acquire(id::<kernel::id::kind::Workspace>(77).into()).await.unwrap());
+    }
+    for _ in 0..MAX_PENDING_REDACTIONS_OF_SHARE {
+        let request = visit("GET", "https://notes.example.com/");
+        executor.serve(id(1), id(2), id(3), request).await.unwrap();
+    }
+    tokio::task::yield_now().await;
+    assert_eq!(executor.0.log_writes.available_permits(), MAX_CONCURRENT_LOG_WRITES);
+    assert!(kept.lock().unwrap().is_empty(), "nothing was searched yet");
+    drop(taken);
+    executor.flush().await;
+    assert_eq!(kept.lock().unwrap().len(), 40 * MAX_PENDING_REDACTIONS_OF_SHARE);
+    assert_eq!(executor.0.log_writes.available_permits(), MAX_CONCURRENT_LOG_WRITES);
 }
