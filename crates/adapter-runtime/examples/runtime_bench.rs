@@ -78,6 +78,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let workspace: WorkspaceId = Id::from_uuid(Uuid::from_u128(1));
         let invocation = Invocation {
             workspace,
+            share: workspace.into(),
             app: Id::from_uuid(Uuid::from_u128(1)),
             bundle,
             bindings: Bindings::default(),

@@ -20,8 +20,8 @@ pub struct RuntimeConfig {
     pub idle_timeout: Duration,
     /// Invocations of one kind that may wait for a slot, in all. Default: 1,024.
     pub max_queued: usize,
-    /// Invocations of one kind that may wait for a slot, in one workspace. Default: 256.
-    pub max_queued_per_workspace: usize,
+    /// Invocations of one kind that may wait for a slot, of one share. Default: 256.
+    pub max_queued_per_share: usize,
     /// Time that an invocation waits for a slot. Default: 30 seconds.
     pub queue_timeout: Duration,
     /// Time beyond a limit (wall clock or processor time) at which a process is killed that did not stop by itself. Default:
@@ -68,7 +68,7 @@ impl Default for RuntimeConfig {
             handover_threshold: available_parallelism().map_or(2, usize::from),
             idle_timeout: Duration::from_secs(60),
             max_queued: 1024,
-            max_queued_per_workspace: 256,
+            max_queued_per_share: 256,
             queue_timeout: Duration::from_secs(30),
             kill_grace: Duration::from_millis(200),
             require_confinement: false,

@@ -1,5 +1,5 @@
-//! Recent processor time of each workspace's app code. Where several workspaces run code, the code of those that use the most
-//! yields to everything else on the machine, from its first instruction (decision 0133).
+//! Recent processor time of the app code of each share, the workspaces of one person. Where several run code, the code of those
+//! that use the most yields to everything else on the machine, from its first instruction (decision 0133).
 //!
 //! Time is weighted by forward decay: later use weighs more, by a factor that doubles every [`HALF_LIFE`]. Old values need no
 //! update to be compared, and the maximum over all workspaces is known at once.
@@ -11,28 +11,28 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::id::WorkspaceId;
+use kernel::ShareId;
 
 /// Time in which a use loses half of its weight.
 const HALF_LIFE: Duration = Duration::from_secs(1);
-/// Weighted time below which a workspace is never over its share. One that uses a tenth of a processor all the time stays
+/// Weighted time below which nobody is over their share. Who uses a tenth of a processor all the time stays
 /// below it.
 const ALWAYS_ALLOWED: Duration = Duration::from_millis(150);
-/// Part of the busiest workspace's time from which a workspace is over its share.
+/// Part of the busiest share's time from which another is over what it may use.
 const OVER_SHARE_RATIO: f64 = 2.0 / 3.0;
-/// Time after which the weights start from one again, before they are too large for a float. Workspaces with
+/// Time after which the weights start from one again, before they are too large for a float. Shares with
 /// [`NEGLIGIBLE`] time are removed then.
 const REBASE_INTERVAL: Duration = Duration::from_secs(60);
 /// Processor time that is too little to keep.
 const NEGLIGIBLE: Duration = Duration::from_micros(100);
 
-/// The recent processor time of all workspaces.
+/// The recent processor time of all shares.
 pub(crate) struct CpuUsage(Mutex<DecayedUsage>);
 
 struct DecayedUsage {
     /// The time at which the weight is one.
     landmark: Instant,
-    weighted_seconds: HashMap<WorkspaceId, f64>,
+    weighted_seconds: HashMap<ShareId, f64>,
     /// The maximum of `weighted_seconds`.
     max_seconds: f64,
 }
@@ -61,27 +61,27 @@ impl CpuUsage {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds processor time that code of the workspace has used.
-    pub(crate) fn record(&self, workspace: WorkspaceId, used: Duration, now: Instant) {
+    /// Adds processor time that code of the share has used.
+    pub(crate) fn record(&self, share: ShareId, used: Duration, now: Instant) {
         let mut weighted = self.lock();
         if now.saturating_duration_since(weighted.landmark) > REBASE_INTERVAL {
             weighted.rebase(now);
         }
         let used = used.as_secs_f64() * weighted.weight(now);
-        let seconds = weighted.weighted_seconds.entry(workspace).or_default();
+        let seconds = weighted.weighted_seconds.entry(share).or_default();
         *seconds += used;
         let seconds = *seconds;
         weighted.max_seconds = weighted.max_seconds.max(seconds);
     }
 
-    /// Returns true if the workspace is one of those that used the most, and used more than [`ALWAYS_ALLOWED`]. A workspace that is
-    /// alone is never over its share.
-    pub(crate) fn is_over_share(&self, workspace: WorkspaceId, now: Instant) -> bool {
+    /// Returns true if the share is one of those that used the most, and used more than [`ALWAYS_ALLOWED`]. One that is alone never
+    /// is.
+    pub(crate) fn is_over_share(&self, share: ShareId, now: Instant) -> bool {
         let weighted = self.lock();
         if weighted.weighted_seconds.len() < 2 {
             return false;
         }
-        weighted.weighted_seconds.get(&workspace).is_some_and(|seconds| {
+        weighted.weighted_seconds.get(&share).is_some_and(|seconds| {
             *seconds >= weighted.max_seconds * OVER_SHARE_RATIO
                 && *seconds > ALWAYS_ALLOWED.as_secs_f64() * weighted.weight(now)
         })
@@ -95,11 +95,12 @@ mod tests {
 
     use super::*;
 
-    fn ws(number: u128) -> WorkspaceId {
-        Id::from_uuid(Uuid::from_u128(number))
+    fn share(number: u128) -> ShareId {
+        let workspace: kernel::id::WorkspaceId = Id::from_uuid(Uuid::from_u128(number));
+        workspace.into()
     }
 
-    /// Uses a part of a processor for each workspace for a while, and returns which are over their share then.
+    /// Uses a part of a processor for each share for a while, and returns which are over their share then.
     fn over_share(used: &[f64], lasts: Duration) -> Vec<bool> {
         let begun = Instant::now();
         let (usage, step) = (CpuUsage::new(begun), Duration::from_millis(50));
@@ -107,14 +108,14 @@ mod tests {
         while now < begun + lasts {
             now += step;
             for (number, of_processor) in (0..).zip(used) {
-                usage.record(ws(number), step.mul_f64(*of_processor), now);
+                usage.record(share(number), step.mul_f64(*of_processor), now);
             }
         }
-        (0..).zip(used).map(|(number, _)| usage.is_over_share(ws(number), now)).collect()
+        (0..).zip(used).map(|(number, _)| usage.is_over_share(share(number), now)).collect()
     }
 
     #[test]
-    fn the_workspace_that_uses_the_most_is_over_its_share() {
+    fn who_uses_the_most_is_over_their_share() {
         for lasts in [1, 10, 600, 7200].map(Duration::from_secs) {
             assert_eq!(over_share(&[1.0, 0.5, 0.2], lasts), [true, false, false]);
             assert_eq!(over_share(&[1.0, 0.9, 0.01], lasts), [true, true, false]);
@@ -133,11 +134,11 @@ mod tests {
     fn what_was_used_is_forgotten() {
         let begun = Instant::now();
         let usage = CpuUsage::new(begun);
-        usage.record(ws(1), Duration::from_secs(2), begun);
-        usage.record(ws(2), NEGLIGIBLE, begun);
-        assert!(usage.is_over_share(ws(1), begun + HALF_LIFE));
-        assert!(!usage.is_over_share(ws(1), begun + HALF_LIFE * 4));
-        usage.record(ws(3), Duration::from_millis(1), begun + REBASE_INTERVAL * 2);
+        usage.record(share(1), Duration::from_secs(2), begun);
+        usage.record(share(2), NEGLIGIBLE, begun);
+        assert!(usage.is_over_share(share(1), begun + HALF_LIFE));
+        assert!(!usage.is_over_share(share(1), begun + HALF_LIFE * 4));
+        usage.record(share(3), Duration::from_millis(1), begun + REBASE_INTERVAL * 2);
         assert_eq!(usage.lock().weighted_seconds.len(), 1, "who used nothing for long is not remembered");
         assert!((usage.lock().max_seconds - 0.001).abs() < 1e-9);
     }

@@ -3,7 +3,10 @@
 use std::{io, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use kernel::id::{UserId, WorkspaceId};
+use kernel::{
+    ShareId,
+    id::{UserId, WorkspaceId},
+};
 use runs::engine::{
     Bindings, Bundle, Engine, ExportedHandlers, Failure, FailureCode, FetchRequest, FetchResponse,
     HandlerCall, HandlerOutput, Host, HostError, HttpResponse, Invocation, InvocationLimits, LogLevel,
@@ -15,7 +18,7 @@ use serde_json::value::RawValue;
 use crate::{
     config::RuntimeConfig,
     exchange::{Exchange, ExchangeEvent, WorkerLoss, lost_worker_failure},
-    pool::{Pool, WorkloadKind},
+    pool::{Pool, WorkloadKey, WorkloadKind},
     protocol::{Confinement, Fault, Job, JobLimits, Outcome, Task, VersionKey},
     spawner::Spawner,
     streaming::start_streaming,
@@ -61,7 +64,7 @@ impl QuickJsEngine {
 
     async fn run_job(
         &self,
-        (workspace, person): (WorkspaceId, Option<UserId>),
+        (workspace, share): (WorkspaceId, ShareId),
         bundle: &Bundle,
         work: (Task, Bindings),
         limits: &InvocationLimits,
@@ -72,7 +75,7 @@ impl QuickJsEngine {
             Task::Fetch(_) => WorkloadKind::HttpRequest,
             Task::Check => WorkloadKind::Check,
         };
-        let (mut lease, mut process) = self.pool.acquire(workspace, kind, person).await?;
+        let (mut lease, mut process) = self.pool.acquire(WorkloadKey { workspace, kind, share }).await?;
         let version: VersionKey = bundle.version.uuid().into_bytes();
         let is_cached = process.touch_version(version);
         let (task, bindings) = work;
@@ -93,7 +96,7 @@ impl QuickJsEngine {
             }
             // Without a permit the code is stopped: dropping the exchange kills its process.
             Ok(ExchangeEvent::Head(head)) => {
-                let permit = self.pool.acquire_stream(workspace)?;
+                let permit = self.pool.acquire_stream(share)?;
                 Ok(StartedJob::Streaming(start_streaming(exchange, (lease, permit), version, head)))
             }
             // A body without a head.
@@ -114,12 +117,12 @@ enum StartedJob {
 #[async_trait]
 impl Engine for QuickJsEngine {
     async fn invoke(&self, invocation: Invocation, host: Arc<dyn Host>) -> Result<HandlerOutput, Failure> {
-        let Invocation { workspace, app, bundle, bindings, handler, limits } = invocation;
+        let Invocation { workspace, share, app, bundle, bindings, handler, limits } = invocation;
         let task = match handler {
             HandlerCall::Scheduled(event) => Task::Scheduled(event_json(&event)?),
             HandlerCall::Fetch(request) => Task::Fetch(request.into()),
         };
-        match self.run_job((workspace, None), &bundle, (task, bindings), &limits, host).await? {
+        match self.run_job((workspace, share), &bundle, (task, bindings), &limits, host).await? {
             StartedJob::Streaming(streamed) => Ok(HandlerOutput::Streamed(streamed)),
             StartedJob::Completed(outcome) => validate_output(outcome, &limits).inspect_err(|failure| {
                 tracing::warn!(%app, %failure, "rejected the output of a worker");
@@ -134,7 +137,8 @@ impl Engine for QuickJsEngine {
         bundle: Arc<Bundle>,
     ) -> Result<ExportedHandlers, Failure> {
         let work = (Task::Check, Bindings::default());
-        match self.run_job((workspace, person), &bundle, work, &CHECK_LIMITS, Arc::new(NoHost)).await? {
+        let payer = (workspace, ShareId::of(person, workspace));
+        match self.run_job(payer, &bundle, work, &CHECK_LIMITS, Arc::new(NoHost)).await? {
             StartedJob::Completed(Outcome::Handlers { scheduled, fetch }) => {
                 Ok(ExportedHandlers { scheduled, fetch })
             }
@@ -142,8 +146,8 @@ impl Engine for QuickJsEngine {
         }
     }
 
-    fn charge_cpu_time(&self, workspace: WorkspaceId, used: Duration) {
-        self.pool.charge_cpu_time(workspace, used);
+    fn charge_cpu_time(&self, share: ShareId, used: Duration) {
+        self.pool.charge_cpu_time(share, used);
     }
 }
 

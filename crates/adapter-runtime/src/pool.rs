@@ -4,8 +4,8 @@
 mod concurrency_limiter;
 mod fair_queue;
 mod handover;
-mod share_id;
 mod stream_limiter;
+mod workload;
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::id::{UserId, WorkspaceId};
+use kernel::{ShareId, id::WorkspaceId};
 use runs::engine::{Failure, FailureCode};
 use tokio::{
     runtime::Handle,
@@ -22,12 +22,12 @@ use tokio::{
 };
 
 use crate::{config::RuntimeConfig, cpu_usage::CpuUsage, spawner::Spawner, worker_process::WorkerProcess};
-use concurrency_limiter::{ConcurrencyLimiter, WorkloadKey};
+use concurrency_limiter::ConcurrencyLimiter;
 use handover::{ActivityId, HandoverQueue, SHORT_INVOCATION};
 use stream_limiter::StreamLimiter;
 
-pub(crate) use concurrency_limiter::WorkloadKind;
 pub(crate) use stream_limiter::StreamPermit;
+pub(crate) use workload::{WorkloadKey, WorkloadKind};
 
 /// The worker processes of one engine.
 pub(crate) struct Pool {
@@ -53,8 +53,8 @@ struct State {
     is_confinement_logged: bool,
 }
 
-/// A caller in the queue, with what it waits for.
-type QueuedTurn = (WorkloadKey, oneshot::Sender<WorkerLease>);
+/// The channel of a caller in the queue.
+type QueuedTurn = oneshot::Sender<WorkerLease>;
 
 struct IdleWorker {
     workspace: WorkspaceId,
@@ -102,15 +102,15 @@ impl Pool {
         &self.config
     }
 
-    /// Charges a workspace for processor time that was used outside of its processes.
-    pub(crate) fn charge_cpu_time(&self, workspace: WorkspaceId, used: Duration) {
-        self.usage.record(workspace, used, Instant::now());
+    /// Charges a share for processor time that was used outside of its processes.
+    pub(crate) fn charge_cpu_time(&self, share: ShareId, used: Duration) {
+        self.usage.record(share, used, Instant::now());
     }
 
     /// Takes a permit for a streamed response.
-    pub(crate) fn acquire_stream(&self, workspace: WorkspaceId) -> Result<StreamPermit, Failure> {
+    pub(crate) fn acquire_stream(&self, share: ShareId) -> Result<StreamPermit, Failure> {
         self.streams
-            .try_acquire(workspace)
+            .try_acquire(share)
             .ok_or_else(|| overloaded("too many answers are being streamed at once"))
     }
 
@@ -118,18 +118,14 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a slot of a kind for a workspace, with a process; a slot for a check is of the person's share. Waits in the queue if
-    /// no slot is free that they may have.
-    /// If the workspace is over its share of processor time, the process runs at idle priority.
+    /// Takes a slot of a kind for a workspace, with a process. Waits in the queue if no slot is free that the share may have. If
+    /// the share is over what it may use of the processors, the process runs at idle priority.
     pub(crate) async fn acquire(
         self: &Arc<Self>,
-        workspace: WorkspaceId,
-        kind: WorkloadKind,
-        person: Option<UserId>,
+        key: WorkloadKey,
     ) -> Result<(WorkerLease, WorkerProcess), Failure> {
-        let key = WorkloadKey { workspace, kind, person };
         let (lease, mut process) = self.acquire_worker(key).await?;
-        process.bind_workspace(&self.usage, workspace);
+        process.bind_share(&self.usage, key.share);
         process.enforce_fair_share();
         Ok((lease, process))
     }
@@ -196,7 +192,7 @@ impl Pool {
         key: WorkloadKey,
     ) -> Result<Result<WorkerLease, oneshot::Receiver<WorkerLease>>, Failure> {
         let mut state = self.state();
-        if state.limiter(key.kind).can_acquire(key.share()) {
+        if state.limiter(key.kind).can_acquire(key.share) {
             let lease = self.grant_lease(&mut state, key);
             let surplus = self.remove_surplus_idle(&mut state);
             drop(state);
@@ -204,21 +200,21 @@ impl Pool {
             return Ok(Ok(lease));
         }
         let (turn, waiting) = oneshot::channel();
-        let bounds = (self.config.max_queued, self.config.max_queued_per_workspace);
-        let is_gone = |(_, turn): &QueuedTurn| turn.is_closed();
-        let queued = state.limiter(key.kind).enqueue(key.share(), (key, turn), bounds, is_gone);
+        let bounds = (self.config.max_queued, self.config.max_queued_per_share);
+        let is_gone = |turn: &QueuedTurn| turn.is_closed();
+        let queued = state.limiter(key.kind).enqueue(key, turn, bounds, is_gone);
         if queued { Ok(Err(waiting)) } else { Err(overloaded("too much code waits for a worker process")) }
     }
 
     /// Takes a free slot, with an idle process of the workspace if there is one.
     fn grant_lease(self: &Arc<Self>, state: &mut State, key: WorkloadKey) -> WorkerLease {
         let now = Instant::now();
-        state.limiter(key.kind).acquire(key.share());
+        state.limiter(key.kind).acquire(key);
         let with_low_priority = |low| {
             let mine = |idle: &IdleWorker| idle.workspace == key.workspace;
             state.idle.iter().rposition(|idle| mine(idle) && idle.process.has_low_priority() == low)
         };
-        let over_share = self.usage.is_over_share(key.workspace, now);
+        let over_share = self.usage.is_over_share(key.share, now);
         let low = if over_share { with_low_priority(true) } else { None };
         let at = low.or_else(|| with_low_priority(false));
         let process = at.map(|at| state.idle.remove(at).process);
@@ -306,22 +302,22 @@ impl Pool {
     /// Frees a slot, and grants slots to callers in the queue that may have one now, or to one that waits for this very process.
     fn release_slot(self: &Arc<Self>, key: WorkloadKey, process: Option<WorkerProcess>) {
         let is_reusable = |process: &WorkerProcess| {
-            !process.has_low_priority() || self.usage.is_over_share(key.workspace, Instant::now())
+            !process.has_low_priority() || self.usage.is_over_share(key.share, Instant::now())
         };
         let process = process.filter(is_reusable);
         let mut state = self.state();
-        state.limiter(key.kind).release(key.share());
+        state.limiter(key.kind).release(key);
         let lives = process.is_some();
         let idle = |process| IdleWorker { workspace: key.workspace, process, idle_since: Instant::now() };
         state.idle.extend(process.map(idle));
-        let (mut granted, mut releasing) = (Vec::new(), Some(key.share()));
+        let (mut granted, mut releasing) = (Vec::new(), Some(key));
         while let Some((next, turn)) = state.limiter(key.kind).next_waiter(releasing) {
             if !turn.is_closed() {
                 granted.push((turn, self.grant_lease(&mut state, next)));
                 releasing = None;
             }
         }
-        if lives && granted.is_empty() && state.limiter(key.kind).can_acquire(key.share()) {
+        if lives && granted.is_empty() && state.limiter(key.kind).can_acquire(key.share) {
             let turn = state.handover.pop_waiter(key);
             granted.extend(turn.map(|turn| (turn, self.grant_lease(&mut state, key))));
         }

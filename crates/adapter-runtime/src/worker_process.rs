@@ -10,7 +10,7 @@ use std::{
 
 use bytes::BytesMut;
 use futures::StreamExt as _;
-use kernel::id::WorkspaceId;
+use kernel::ShareId;
 use process_snapshot::{ChildProcess, ForkedProcess, Priority};
 use runs::engine::Host;
 use tokio::{net::unix::pipe, time::timeout};
@@ -54,10 +54,10 @@ struct MeteredJob {
     host: Arc<dyn Host>,
 }
 
-/// The workspace that pays for a process.
+/// The share that pays for a process.
 struct CpuAccount {
     usage: Arc<CpuUsage>,
-    workspace: WorkspaceId,
+    share: ShareId,
     charged_cpu_time: Duration,
 }
 
@@ -99,19 +99,22 @@ impl WorkerProcess {
         self.child.is_alive()
     }
 
-    /// Binds the process to a workspace, which pays for its processor time from the start on. Only the first call counts.
-    pub(crate) fn bind_workspace(&mut self, usage: &Arc<CpuUsage>, workspace: WorkspaceId) {
-        let account = || CpuAccount { usage: Arc::clone(usage), workspace, charged_cpu_time: Duration::ZERO };
-        self.account.get_or_insert_with(account);
+    /// Makes a share pay for the processor time from now on, and the first one for that since the start.
+    pub(crate) fn bind_share(&mut self, usage: &Arc<CpuUsage>, share: ShareId) {
+        if self.account.as_ref().is_some_and(|account| account.share != share) {
+            self.charge_cpu_time();
+        }
+        let account = || CpuAccount { usage: Arc::clone(usage), share, charged_cpu_time: Duration::ZERO };
+        self.account.get_or_insert_with(account).share = share;
     }
 
-    /// Charges the workspace for processor time that was not charged yet. Returns the time of all invocations together; `None`
+    /// Charges the share for processor time that was not charged yet. Returns the time of all invocations together; `None`
     /// if the process is gone.
     pub(crate) fn charge_cpu_time(&mut self) -> Option<Duration> {
         let used = self.child.cpu_time()?;
         self.last_cpu_time = used;
-        if let Some(CpuAccount { usage, workspace, charged_cpu_time: charged }) = &mut self.account {
-            usage.record(*workspace, used.saturating_sub(*charged), Instant::now());
+        if let Some(CpuAccount { usage, share, charged_cpu_time: charged }) = &mut self.account {
+            usage.record(*share, used.saturating_sub(*charged), Instant::now());
             *charged = used;
         }
         Some(used)
@@ -125,7 +128,7 @@ impl WorkerProcess {
         used_before
     }
 
-    /// Charges the workspace, and reports the processor time of the job in progress: at most what the process has used since it
+    /// Charges the share, and reports the processor time of the job in progress: at most what the process has used since it
     /// began, and at most `claimed`, which the worker knows better but may understate.
     pub(crate) fn end_job(&mut self, claimed: Duration) {
         self.charge_cpu_time();
@@ -134,9 +137,9 @@ impl WorkerProcess {
         }
     }
 
-    /// Lowers the priority to [`Priority::Idle`] for the rest of the process's life if its workspace is over its share.
+    /// Lowers the priority to [`Priority::Idle`] for the rest of the process's life if its share is over what it may use.
     pub(crate) fn enforce_fair_share(&mut self) {
-        let over = |account: &CpuAccount| account.usage.is_over_share(account.workspace, Instant::now());
+        let over = |account: &CpuAccount| account.usage.is_over_share(account.share, Instant::now());
         if self.account.as_ref().is_some_and(over) {
             self.lower_priority(Priority::Idle);
         }
@@ -162,7 +165,7 @@ impl WorkerProcess {
         }
     }
 
-    /// Returns true if the priority was lowered. Such a process is reused only while its workspace is over its share.
+    /// Returns true if the priority was lowered. Such a process is reused only while its share is over what it may use.
     pub(crate) fn has_low_priority(&self) -> bool {
         self.priority != Priority::Normal
     }
@@ -202,7 +205,7 @@ impl WorkerProcess {
 }
 
 impl Drop for WorkerProcess {
-    /// Charges the workspace for code that is stopped, and reports its processor time.
+    /// Charges the share for code that is stopped, and reports its processor time.
     fn drop(&mut self) {
         self.end_job(Duration::MAX);
     }

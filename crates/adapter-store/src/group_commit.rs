@@ -11,6 +11,7 @@ mod batch;
 mod checkpointer;
 mod claim;
 mod claim_on_accept;
+mod claim_turns;
 mod dead_letters;
 mod event_triggers;
 mod failure_streaks;
@@ -33,7 +34,9 @@ use kernel::{StoreError, id::WorkspaceId};
 use sea_orm::DatabaseConnection;
 use tokio::sync::Notify;
 
-pub(crate) use self::{app_health::quarter_of, failure_streaks::ALERT_AFTER_FAILURES};
+pub(crate) use self::{
+    app_health::quarter_of, claim_turns::ClaimCursor, failure_streaks::ALERT_AFTER_FAILURES,
+};
 use self::{
     batch::{Reply, WriteOp},
     pg_writer::PgWriter,

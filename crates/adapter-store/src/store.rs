@@ -1,11 +1,10 @@
 //! The store: connections, the group commit, and caches.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use kernel::StoreError;
 use sea_orm::DatabaseConnection;
 use tokio::sync::Notify;
-use uuid::Uuid;
 
 use crate::{
     after_commit::AfterCommit,
@@ -13,7 +12,7 @@ use crate::{
     connect::{self, DatabaseUrl, IfMissing},
     error::OrStoreError as _,
     events::notifier::EventNotifier,
-    group_commit::{GroupCommit, POSTGRES_WRITERS},
+    group_commit::{ClaimCursor, GroupCommit, POSTGRES_WRITERS},
     pool::{self, Connections, WriteConnection, WriteLock},
     tx::StoreTx,
     write_probe::WriteProbe,
@@ -27,8 +26,8 @@ pub(crate) struct Inner {
     connections: Connections,
     write_lock: WriteLock,
     pub(crate) group_commit: GroupCommit,
-    /// The workspace that runs were last claimed from; nil before the first claim.
-    pub(crate) last_claimed_workspace: Mutex<Uuid>,
+    /// The workspace up to which all had their turn in the claims of this node.
+    pub(crate) claim_cursor: Arc<ClaimCursor>,
     pub(crate) write_probe: WriteProbe,
     pub(crate) after_commit: Arc<AfterCommit>,
 }
@@ -106,7 +105,7 @@ impl Store {
             connections,
             write_lock,
             group_commit,
-            last_claimed_workspace: Mutex::new(Uuid::nil()),
+            claim_cursor: Arc::default(),
             write_probe: WriteProbe::default(),
             after_commit: Arc::new(AfterCommit::new(changes, queue_notify, event_notifier)),
         }))

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use futures::{StreamExt as _, future::BoxFuture, stream::BoxStream};
 use kernel::{
-    RedirectMode, Timestamp,
+    RedirectMode, ShareId, Timestamp,
     id::{AppId, RunId, UserId, VersionId, WorkspaceId},
 };
 use secrecy::SecretString;
@@ -41,9 +41,9 @@ pub trait Engine: Send + Sync {
         bundle: Arc<Bundle>,
     ) -> Result<ExportedHandlers, Failure>;
 
-    /// Charges a workspace for processor time that was used for its code outside of the code's process.
-    fn charge_cpu_time(&self, workspace: WorkspaceId, used: Duration) {
-        let _ = (workspace, used);
+    /// Charges a share for processor time that was used for its code outside of the code's process.
+    fn charge_cpu_time(&self, share: ShareId, used: Duration) {
+        let _ = (share, used);
     }
 }
 
@@ -70,6 +70,8 @@ pub struct Bundle {
 pub struct Invocation {
     /// Workspace of the app.
     pub workspace: WorkspaceId,
+    /// Share whose slot and processor time it takes: that of the person who created the workspace.
+    pub share: ShareId,
     /// App that the code belongs to.
     pub app: AppId,
     /// Code to run.

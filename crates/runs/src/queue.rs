@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
-    Clock, Randomness, StoreError, Timestamp,
+    Clock, Randomness, ShareId, StoreError, Timestamp,
     id::{AppId, ApprovalId, AutomationId, GrantId, NodeId, RunId, VersionId, WorkspaceId},
 };
 use serde_json::value::RawValue;
@@ -75,6 +75,8 @@ pub struct ClaimedRun {
     pub id: RunId,
     /// Workspace of the app.
     pub workspace: WorkspaceId,
+    /// Share whose places it takes: that of the person who created the workspace.
+    pub share: ShareId,
     /// App to run.
     pub app: AppId,
     /// Availability of that app.
@@ -219,30 +221,26 @@ fn backoff(attempt: u32, random: &dyn Randomness) -> TimeDelta {
     TimeDelta::milliseconds(i64::from(base + random.below(base / 2)))
 }
 
-/// Most runs that a claim takes, in total and of each workspace.
+/// Most runs that a claim takes, in total and of each share.
 #[derive(Debug, Clone)]
 pub struct ClaimLimit {
     total: u32,
-    /// Limit of workspaces without an entry in `per_workspace`.
-    default_per_workspace: u32,
-    per_workspace: Arc<HashMap<WorkspaceId, u32>>,
+    /// Limit of shares without an entry in `per_share`.
+    default_per_share: u32,
+    per_share: Arc<HashMap<ShareId, u32>>,
 }
 
 impl ClaimLimit {
-    /// Creates a limit without shares: all runs may be of one workspace.
+    /// Creates a limit without shares: all runs may be of one.
     #[must_use]
     pub fn with_total(total: u32) -> Self {
         Self::with_shares(total, total, HashMap::new())
     }
 
-    /// Creates a limit with a share for each workspace in `per_workspace`, and a common one for each of the others.
+    /// Creates a limit for each share in `per_share`, and a common one for each of the others.
     #[must_use]
-    pub fn with_shares(
-        total: u32,
-        default_per_workspace: u32,
-        per_workspace: HashMap<WorkspaceId, u32>,
-    ) -> Self {
-        Self { total, default_per_workspace, per_workspace: Arc::new(per_workspace) }
+    pub fn with_shares(total: u32, default_per_share: u32, per_share: HashMap<ShareId, u32>) -> Self {
+        Self { total, default_per_share, per_share: Arc::new(per_share) }
     }
 
     /// Returns the limit in total.
@@ -251,15 +249,15 @@ impl ClaimLimit {
         self.total
     }
 
-    /// Returns the limit of a workspace.
+    /// Returns the limit of a share.
     #[must_use]
-    pub fn for_workspace(&self, workspace: WorkspaceId) -> u32 {
-        self.per_workspace.get(&workspace).copied().unwrap_or(self.default_per_workspace).min(self.total)
+    pub fn for_share(&self, share: ShareId) -> u32 {
+        self.per_share.get(&share).copied().unwrap_or(self.default_per_share).min(self.total)
     }
 
-    /// Returns the workspaces of which no run may be taken.
-    pub fn exhausted_workspaces(&self) -> impl Iterator<Item = WorkspaceId> {
-        self.per_workspace.iter().filter(|(_, most)| **most == 0).map(|(workspace, _)| *workspace)
+    /// Returns the shares of which no run may be taken.
+    pub fn exhausted_shares(&self) -> impl Iterator<Item = ShareId> {
+        self.per_share.iter().filter(|(_, most)| **most == 0).map(|(share, _)| *share)
     }
 }
 

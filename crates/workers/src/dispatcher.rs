@@ -125,8 +125,8 @@ impl Shared {
         while let Some(limit) =
             shutdown.run_until_cancelled(self.limiter.wait_for_capacity(MAX_CLAIM_BATCH)).await
         {
-            // A workspace at its share may have more runs in the queue: claim again when one of its runs ends.
-            let has_exhausted_workspace = limit.exhausted_workspaces().next().is_some();
+            // A share without room may have more runs in the queue: claim again when one of its runs ends.
+            let has_exhausted_share = limit.exhausted_shares().next().is_some();
             let pause = match self.claim(limit).await {
                 Ok(0) => None,
                 Ok(_) => {
@@ -146,7 +146,7 @@ impl Shared {
                     Some(wait) => sleep(wait).await,
                     None => tokio::select! {
                         () = self.queue.wait_for_work(POLL_INTERVAL) => {}
-                        () = self.limiter.changed(), if has_exhausted_workspace => {}
+                        () = self.limiter.changed(), if has_exhausted_share => {}
                     },
                 }
             };
@@ -170,7 +170,7 @@ impl Shared {
     fn spawn_run(self: &Arc<Self>, run: ClaimedRun, until: kernel::Timestamp) {
         let (id, attempt) = (run.id, run.attempt);
         let work = Arc::clone(self);
-        let mut reservation = self.limiter.reserve(run.workspace);
+        let mut reservation = self.limiter.reserve(run.share);
         self.leases.insert(id, attempt, until, |lease| {
             let task = self.tasks.spawn(async move {
                 if reservation.acquire().await.is_err() {

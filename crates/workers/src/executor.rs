@@ -266,7 +266,8 @@ impl Inner {
     ) -> Result<HandlerOutput, Failure> {
         let bundle = Arc::clone(&content.bundle);
         let limits = self.settings.limits;
-        let invocation = Invocation { workspace, app, bundle, bindings, handler: entry, limits };
+        let share = content.share;
+        let invocation = Invocation { workspace, share, app, bundle, bindings, handler: entry, limits };
         match self.engine.invoke(invocation, Arc::clone(host) as Arc<dyn engine::Host>).await {
             Ok(output) => Ok(output),
             Err(failure) => Err(host.redact(failure).await),

@@ -6,7 +6,7 @@ use connections::{Gate, GateReader};
 use kernel::{
     StoreError,
     events::RefusedRequest,
-    id::{AppId, ProjectId, VersionId, WorkspaceId},
+    id::{AppId, ProjectId, UserId, VersionId, WorkspaceId},
 };
 use observability::{LogSink, NewLogLine};
 use projects::{ProjectsRead, projects::ProjectSummary};
@@ -33,6 +33,9 @@ pub trait ExecutorStore: Send + Sync {
 
     /// See [`WorkspaceRead::workspace`].
     async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<Workspace>, StoreError>;
+
+    /// See [`WorkspaceRead::creator`].
+    async fn workspace_creator(&self, workspace: WorkspaceId) -> Result<Option<UserId>, StoreError>;
 
     /// See [`GateReader::gates`].
     async fn gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError>;
@@ -68,6 +71,10 @@ impl<T: AppsRead + GateReader + LogSink + ProjectsRead + WorkspaceRead> Executor
 
     async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<Workspace>, StoreError> {
         WorkspaceRead::workspace(self, workspace).await
+    }
+
+    async fn workspace_creator(&self, workspace: WorkspaceId) -> Result<Option<UserId>, StoreError> {
+        WorkspaceRead::creator(self, workspace).await
     }
 
     async fn gates(&self, workspace: WorkspaceId) -> Result<Vec<Gate>, StoreError> {

@@ -27,6 +27,9 @@ pub trait WorkspaceRead: Send + Sync {
     /// Returns a workspace that is not deleted.
     async fn workspace(&self, workspace: WorkspaceId) -> Result<Option<Workspace>, StoreError>;
 
+    /// Returns the person who created a workspace, deleted or not; `None` if it is not known.
+    async fn creator(&self, workspace: WorkspaceId) -> Result<Option<UserId>, StoreError>;
+
     /// Returns the membership of one person in one deleted workspace, also when their access has ended.
     async fn membership_in_deleted(
         &self,

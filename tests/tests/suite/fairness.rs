@@ -1,4 +1,5 @@
-//! Isolation of workspaces: one whose code sleeps, computes or streams without end beside a quiet one.
+//! Isolation of workspaces: one whose code sleeps, computes or streams without end beside a quiet one, and many such ones of one
+//! person beside that of another.
 
 use anyhow::{Context as _, Result};
 use http::Method;
@@ -37,6 +38,10 @@ struct AppFixture {
 impl AppFixture {
     async fn create(server: &Server, name: &str, source: &str) -> Result<Self> {
         let owner = server.sign_in(&format!("{name}@example.test")).await?;
+        Self::create_in_new_workspace(owner, name, source).await
+    }
+
+    async fn create_in_new_workspace(owner: Client, name: &str, source: &str) -> Result<Self> {
         let workspace = owner.create_workspace(name).await?.id;
         let app = owner.create_app(&workspace, source).await?;
         let automation = owner.create_automation(&workspace, &app, "manual", 0).await?;
@@ -58,27 +63,41 @@ async fn start_flood(
     hostile: &AppFixture,
     how: &'static str,
 ) -> Result<(Vec<tokio::task::JoinHandle<()>>, Vec<String>)> {
-    let mut visits = Vec::new();
-    for _ in 0..14 {
-        let (visitor, page) = (hostile.owner.signed_out(), format!("{}?how={how}", hostile.page));
-        visits.push(tokio::spawn(async move {
-            if let Ok(request) = visitor.request(Method::GET, &page).open_stream().await {
-                std::future::pending::<()>().await;
-                drop(request);
-            }
-        }));
-    }
+    let visits = (0..14).map(|_| spawn_visit(hostile, how)).collect();
     let mut runs = Vec::new();
     for _ in 0..14 {
         runs.push(hostile.owner.start_run(&hostile.automation, Value::from(how)).await?);
     }
-    let path = format!("/v1/workspaces/{}/runs?status=running&limit=50", hostile.workspace);
+    wait_for_six_runs(&hostile.owner, &runs).await?;
+    Ok((visits, runs))
+}
+
+/// Visits an app, and leaves the response unread.
+fn spawn_visit(hostile: &AppFixture, how: &str) -> tokio::task::JoinHandle<()> {
+    let (visitor, page) = (hostile.owner.signed_out(), format!("{}?how={how}", hostile.page));
+    tokio::spawn(async move {
+        if let Ok(request) = visitor.request(Method::GET, &page).open_stream().await {
+            std::future::pending::<()>().await;
+            drop(request);
+        }
+    })
+}
+
+async fn wait_for_six_runs(owner: &Client, runs: &[String]) -> Result<()> {
     eventually("as many run as may run at once", async || {
-        let running = hostile.owner.get(&path).await?.ok()?["items"].as_array().map_or(0, Vec::len);
+        let running = count_running(owner, runs).await?;
         (running == 6).then_some(()).with_context(|| format!("{running} are running"))
     })
-    .await?;
-    Ok((visits, runs))
+    .await
+}
+
+async fn count_running(owner: &Client, runs: &[String]) -> Result<usize> {
+    let mut running = 0;
+    for run in runs {
+        let run = owner.get(&format!("/v1/runs/{run}")).await?;
+        running += usize::from(run.ok()?["status"] == "running");
+    }
+    Ok(running)
 }
 
 /// Checks that the quiet workspace is served while all runs of the hostile one continue.
@@ -90,12 +109,7 @@ async fn check_served(quiet: &AppFixture, hostile: &AppFixture, runs: &[String])
     }
     // New code can be checked too.
     quiet.owner.create_app(&quiet.workspace, QUIET).await?;
-    let mut running = 0;
-    for run in runs {
-        let run = hostile.owner.get(&format!("/v1/runs/{run}")).await?;
-        running += u32::from(run.ok()?["status"] == "running");
-    }
-    assert_eq!(running, 6);
+    assert_eq!(count_running(&hostile.owner, runs).await?, 6);
     Ok(())
 }
 
@@ -129,6 +143,28 @@ tests::on_both! {
         let quiet = AppFixture::create(&server, "quiet", QUIET).await?;
         let (visits, runs) = start_flood(&hostile, "stream").await?;
         check_served(&quiet, &hostile, &runs).await?;
+        visits.iter().for_each(tokio::task::JoinHandle::abort);
+        Ok(())
+    }
+
+    /// Each visit and each run is of another workspace.
+    async fn one_person_with_many_workspaces_does_not_starve_others(server: Server) -> Result<()> {
+        let quiet = AppFixture::create(&server, "quiet", QUIET).await?;
+        let person = server.sign_in("hostile@example.test").await?;
+        let (mut all, mut visits, mut runs) = (Vec::new(), Vec::new(), Vec::new());
+        for number in 0..12 {
+            let name = format!("hostile-{number}");
+            let hostile = AppFixture::create_in_new_workspace(person.clone(), &name, HOSTILE).await?;
+            visits.push(spawn_visit(&hostile, if number % 2 == 0 { "sleep" } else { "stream" }));
+            runs.push(person.start_run(&hostile.automation, json!("sleep")).await?);
+            all.push(hostile);
+        }
+        wait_for_six_runs(&person, &runs).await?;
+        check_served(&quiet, &all[0], &runs).await?;
+        // Somebody else's streams have places too.
+        let other = AppFixture::create(&server, "other", HOSTILE).await?;
+        let (visitor, page) = (other.owner.signed_out(), format!("{}?how=stream", other.page));
+        drop(visitor.request(Method::GET, &page).open_stream().await?);
         visits.iter().for_each(tokio::task::JoinHandle::abort);
         Ok(())
     }

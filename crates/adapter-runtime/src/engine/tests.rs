@@ -109,6 +109,7 @@ async fn invoke_scripted_within(
     };
     let invocation = Invocation {
         workspace: Id::from_uuid(id),
+        share: ShareId::default(),
         app: Id::from_uuid(id),
         bundle: Arc::new(bundle),
         bindings: Bindings::default(),

@@ -1,16 +1,32 @@
-//! A queue that is fair between shares, each of a share or a person, and first come, first served within one.
+//! A queue that is fair between shares, fair between the workspaces of a share, and first come, first served within one
+//! workspace.
 
 use std::collections::{HashMap, VecDeque};
 
+use kernel::ShareId;
 use runs::fair_share::can_acquire;
 
-use super::share_id::ShareId;
+use super::workload::WorkloadKey;
 
 /// Waiting callers, with a ticket number each.
 pub(super) struct FairQueue<T> {
-    waiters: HashMap<ShareId, VecDeque<(u64, T)>>,
+    waiters: HashMap<WorkloadKey, VecDeque<(u64, T)>>,
     length: usize,
     last_ticket: u64,
+}
+
+/// Slots that a workspace holds, alone and with the others of its share.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct HeldSlots {
+    pub(super) by_share: usize,
+    pub(super) by_workspace: usize,
+}
+
+/// The caller of a workspace that has waited the longest. The one with the fewest slots comes first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    held: HeldSlots,
+    ticket: u64,
 }
 
 impl<T> Default for FairQueue<T> {
@@ -28,61 +44,71 @@ impl<T> FairQueue<T> {
     /// are `gone` were removed.
     pub(super) fn push(
         &mut self,
-        share: ShareId,
+        key: WorkloadKey,
         item: T,
         (max, max_here): (usize, usize),
         gone: impl Fn(&T) -> bool,
     ) -> bool {
-        if !self.has_capacity(share, max, max_here) {
-            if let Some(line) = self.waiters.get_mut(&share) {
-                let before = line.len();
-                line.retain(|(_, item)| !gone(item));
-                self.length -= before - line.len();
-                if line.is_empty() {
-                    self.waiters.remove(&share);
-                }
-            }
-            if !self.has_capacity(share, max, max_here) {
+        if !self.has_capacity(key.share, max, max_here) {
+            self.remove_gone(key.share, gone);
+            if !self.has_capacity(key.share, max, max_here) {
                 return false;
             }
         }
         self.last_ticket += 1;
         self.length += 1;
-        self.waiters.entry(share).or_default().push_back((self.last_ticket, item));
+        self.waiters.entry(key).or_default().push_back((self.last_ticket, item));
         true
     }
 
+    fn remove_gone(&mut self, share: ShareId, gone: impl Fn(&T) -> bool) {
+        let Self { waiters, length, .. } = self;
+        waiters.retain(|key, line| {
+            if key.share == share {
+                let before = line.len();
+                line.retain(|(_, item)| !gone(item));
+                *length -= before - line.len();
+            }
+            !line.is_empty()
+        });
+    }
+
     fn has_capacity(&self, share: ShareId, max: usize, max_here: usize) -> bool {
-        let here = self.waiters.get(&share).map_or(0, VecDeque::len);
+        let lines = self.waiters.iter().filter(|(key, _)| key.share == share);
+        let here = lines.map(|(_, line)| line.len()).sum();
         here < max_here && can_acquire(here, max.saturating_sub(self.length))
     }
 
-    /// Removes the next waiter whose share may have a slot.
+    /// Removes the next waiter whose share may have a slot: of the share that holds the fewest slots, its workspace that holds
+    /// the fewest, the longest waiting.
     ///
-    /// A slot that `releasing` has freed stays with that share, since another workspace needs another process, unless one that
-    /// waits would still hold fewer slots than `releasing` keeps, or holds none and waits longer.
+    /// A slot that `releasing` has freed stays with that workspace, since another one needs another process, unless one that
+    /// waits would still hold fewer slots than `releasing` keeps, or holds none and waits longer. Workspaces of one share compare
+    /// what each of them holds, and other workspaces what their shares hold.
     pub(super) fn pop(
         &mut self,
-        releasing: Option<ShareId>,
-        held: impl Fn(ShareId) -> usize,
+        releasing: Option<WorkloadKey>,
+        held: impl Fn(WorkloadKey) -> HeldSlots,
         can_acquire: impl Fn(ShareId) -> bool,
-    ) -> Option<(ShareId, T)> {
-        let first = |share: ShareId| self.waiters.get(&share)?.front().map(|(number, _)| *number);
-        let own =
-            releasing.filter(|own| can_acquire(*own)).and_then(|own| Some((held(own), first(own)?, own)));
-        let other = self
-            .waiters
-            .keys()
-            .filter(|share| Some(**share) != releasing && can_acquire(**share))
-            .filter_map(|share| Some((held(*share), first(*share)?, *share)))
-            .min();
+    ) -> Option<(WorkloadKey, T)> {
+        let candidate = |key: WorkloadKey| {
+            let (ticket, _) = self.waiters.get(&key)?.front()?;
+            can_acquire(key.share).then(|| Candidate { held: held(key), ticket: *ticket })
+        };
+        let own = releasing.and_then(|own| Some((candidate(own)?, own)));
+        let others = self.waiters.keys().filter(|key| Some(**key) != releasing);
+        let other = others.filter_map(|key| Some((candidate(*key)?, *key))).min_by(|a, b| a.0.cmp(&b.0));
         let next = match (own, other) {
-            (Some((kept, own, releasing)), Some((holds, number, other))) => {
-                let richer = holds < kept;
-                let starved = holds == 0 && number < own;
-                if richer || starved { other } else { releasing }
+            (Some((own, releasing)), Some((candidate, other))) => {
+                let slots = |candidate: &Candidate| match other.share == releasing.share {
+                    true => candidate.held.by_workspace,
+                    false => candidate.held.by_share,
+                };
+                let is_poorer = slots(&candidate) < slots(&own);
+                let is_starved = slots(&candidate) == 0 && candidate.ticket < own.ticket;
+                if is_poorer || is_starved { other } else { releasing }
             }
-            (Some((_, _, next)), None) | (None, Some((_, _, next))) => next,
+            (Some((_, next)), None) | (None, Some((_, next))) => next,
             (None, None) => return None,
         };
         let line = self.waiters.get_mut(&next)?;
@@ -97,29 +123,74 @@ impl<T> FairQueue<T> {
 
 #[cfg(test)]
 mod tests {
+    use kernel::Id;
     use uuid::Uuid;
 
     use super::*;
+    use crate::pool::WorkloadKind;
 
-    fn ws(number: u128) -> ShareId {
-        ShareId::of(Uuid::from_u128(number))
+    /// Returns a workspace of a share. Shares have the numbers of persons.
+    fn of_share(share: u128, workspace: u128) -> WorkloadKey {
+        WorkloadKey {
+            workspace: Id::from_uuid(Uuid::from_u128(workspace)),
+            kind: WorkloadKind::Run,
+            share: ShareId::of(Some(Id::from_uuid(Uuid::from_u128(share))), Id::from_uuid(Uuid::nil())),
+        }
+    }
+
+    /// Returns the only workspace of a share.
+    fn ws(number: u128) -> WorkloadKey {
+        of_share(number, number)
     }
 
     /// Returns the next of these waiters, where workspaces hold so many slots beside the one that is freed.
-    fn order(pushes: &[(u128, &'static str)], held: &[(u128, usize)], releasing: u128) -> &'static str {
+    fn order_of(
+        pushes: &[(WorkloadKey, &'static str)],
+        held: &[(WorkloadKey, usize)],
+        releasing: WorkloadKey,
+    ) -> &'static str {
         let mut queue = FairQueue::default();
-        for (workspace, item) in pushes {
-            assert!(queue.push(ws(*workspace), *item, (100, 100), |_| false));
+        for (key, item) in pushes {
+            assert!(queue.push(*key, *item, (100, 100), |_| false));
         }
-        let held =
-            |workspace| held.iter().find(|(id, _)| ws(*id) == workspace).map_or(0, |(_, count)| *count);
-        queue.pop(Some(ws(releasing)), held, |_| true).unwrap().1
+        let sum = |of: &dyn Fn(&WorkloadKey) -> bool| {
+            held.iter().filter(|(key, _)| of(key)).map(|(_, count)| *count).sum()
+        };
+        let held = |key: WorkloadKey| HeldSlots {
+            by_share: sum(&|other| other.share == key.share),
+            by_workspace: sum(&|other| *other == key),
+        };
+        queue.pop(Some(releasing), held, |_| true).unwrap().1
+    }
+
+    /// Returns the same where each workspace is alone in its share.
+    fn order(pushes: &[(u128, &'static str)], held: &[(u128, usize)], releasing: u128) -> &'static str {
+        let pushes: Vec<_> = pushes.iter().map(|(workspace, item)| (ws(*workspace), *item)).collect();
+        let held: Vec<_> = held.iter().map(|(workspace, count)| (ws(*workspace), *count)).collect();
+        order_of(&pushes, &held, ws(releasing))
     }
 
     #[test]
     fn a_flood_does_not_starve_a_quiet_workspace() {
         assert_eq!(order(&[(1, "flood"), (1, "flood"), (2, "quiet")], &[(1, 7)], 1), "quiet");
         assert_eq!(order(&[(1, "flood"), (2, "other")], &[(1, 4), (2, 3)], 1), "other");
+    }
+
+    #[test]
+    fn a_flood_over_many_workspaces_of_a_person_does_not_starve_another_person() {
+        let flood: Vec<_> = (10..17).map(|workspace| (of_share(1, workspace), 1)).collect();
+        let waiting = [(of_share(1, 20), "flood"), (ws(2), "quiet")];
+        assert_eq!(order_of(&waiting, &flood, of_share(1, 10)), "quiet");
+        let next = [(of_share(1, 10), "own"), (ws(2), "other")];
+        assert_eq!(order_of(&next, &[(ws(2), 6), (of_share(1, 10), 6)], of_share(1, 10)), "own");
+    }
+
+    #[test]
+    fn workspaces_of_one_share_take_turns() {
+        let [busy, quiet] = [10, 11].map(|workspace| of_share(1, workspace));
+        assert_eq!(order_of(&[(busy, "busy"), (quiet, "quiet")], &[(busy, 5)], busy), "quiet");
+        assert_eq!(order_of(&[(busy, "busy"), (quiet, "quiet")], &[(busy, 2), (quiet, 2)], busy), "busy");
+        assert_eq!(order_of(&[(busy, "busy"), (quiet, "quiet")], &[(busy, 5)], ws(2)), "quiet");
     }
 
     #[test]
@@ -141,7 +212,8 @@ mod tests {
             assert!(queue.push(ws(workspace), item, (100, 100), |_| false));
         }
         let next = |queue: &mut FairQueue<_>, but: &[u128]| {
-            queue.pop(Some(ws(1)), |_| 0, |workspace| but.iter().all(|id| ws(*id) != workspace))
+            let may_have = |share| but.iter().all(|number| ws(*number).share != share);
+            queue.pop(Some(ws(1)), |_| HeldSlots::default(), may_have)
         };
         assert_eq!(next(&mut queue, &[1, 2, 3]), None);
         assert_eq!(next(&mut queue, &[1]), Some((ws(2), "second")));
@@ -152,12 +224,12 @@ mod tests {
     #[test]
     fn the_queue_has_two_bounds_and_leaves_room_to_others() {
         let mut queue = FairQueue::default();
-        let mut push = |workspace, gone: bool| queue.push(ws(workspace), (), (4, 2), |()| gone);
-        assert!(push(1, false) && push(1, false));
-        assert!(!push(1, false));
-        assert!(push(1, true), "those who are gone make room");
-        assert!(push(2, false) && push(3, false));
-        assert!(!push(3, false) && push(4, false), "the last place is for who has none");
-        assert!(!push(5, false));
+        let mut push = |key, gone: bool| queue.push(key, (), (4, 2), |()| gone);
+        assert!(push(ws(1), false) && push(of_share(1, 10), false));
+        assert!(!push(of_share(1, 11), false), "another workspace of the share has no places of its own");
+        assert!(push(of_share(1, 11), true), "those who are gone make room");
+        assert!(push(ws(2), false) && push(ws(3), false));
+        assert!(!push(ws(3), false) && push(ws(4), false), "the last place is for who has none");
+        assert!(!push(ws(5), false));
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::concurrency_limiter::WorkloadKey;
+use super::workload::WorkloadKey;
 
 /// Age below which an invocation is expected to end soon, and time that a caller waits for it.
 pub(super) const SHORT_INVOCATION: Duration = Duration::from_millis(4);
@@ -103,11 +103,8 @@ mod tests {
     use crate::pool::WorkloadKind;
 
     fn ws(number: u128) -> WorkloadKey {
-        WorkloadKey {
-            workspace: Id::from_uuid(Uuid::from_u128(number)),
-            kind: WorkloadKind::Run,
-            person: None,
-        }
+        let workspace: kernel::id::WorkspaceId = Id::from_uuid(Uuid::from_u128(number));
+        WorkloadKey { workspace, kind: WorkloadKind::Run, share: workspace.into() }
     }
 
     #[test]

@@ -1,9 +1,16 @@
-//! Fairness between a workspace whose code sleeps, computes or streams without end, and others.
+//! Fairness between a workspace, or a person with many workspaces, whose code sleeps, computes or streams without end, and others.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use adapter_runtime::QuickJsEngine;
 use bytes::Bytes;
+use kernel::{ShareId, id::kind};
 use runs::engine::{Engine as _, Failure, FailureCode, HandlerCall, HandlerOutput, HttpRequest, Invocation};
 use serde_json::json;
 use tokio::task::JoinHandle;
@@ -92,6 +99,26 @@ async fn sleeping_visits_leave_places_for_answers_and_runs() {
     engine.invoke(run(HOSTILE, "return 1;"), TestHost::new()).await.unwrap();
     assert_eq!(flood.running(), 6);
     flood.abort();
+}
+
+/// Returns the invocation as one of a workspace that the hostile person created.
+fn of_hostile(invocation: Invocation) -> Invocation {
+    Invocation { share: ShareId::from(id::<kind::User>(HOSTILE)), ..invocation }
+}
+
+/// One person may create many workspaces, and each flood is in another.
+#[tokio::test]
+async fn a_person_with_many_workspaces_leaves_places_to_others() {
+    let engine = Arc::new(engine());
+    let next = AtomicU32::new(100);
+    let other_workspace = || u128::from(next.fetch_add(1, Ordering::Relaxed));
+    let sleep = "await new Promise((done) => setTimeout(done, 59000));";
+    let visits = Flood::spawn(&engine, 6, || of_hostile(visit(other_workspace(), sleep))).await;
+    let runs = Flood::spawn(&engine, 6, || of_hostile(run(other_workspace(), sleep))).await;
+    assert_served(&engine, &visits, 3, 3).await;
+    assert_eq!((visits.running(), runs.running()), (6, 6));
+    visits.abort();
+    runs.abort();
 }
 
 #[tokio::test]

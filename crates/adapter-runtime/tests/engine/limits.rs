@@ -96,7 +96,7 @@ async fn a_long_native_call_is_killed_while_others_go_on() {
     let quick = async {
         for _ in 0..20 {
             let (result, _) =
-                run_with(&engine, &body("return 1;"), |invocation| invocation.workspace = id(2)).await;
+                run_with(&engine, &body("return 1;"), |invocation| move_to_workspace(invocation, 2)).await;
             assert_eq!(result.unwrap(), json!(1));
         }
         Instant::now()
@@ -244,7 +244,7 @@ async fn the_queue_is_bounded_and_served() {
     .unwrap();
     let source = body("await new Promise((done) => setTimeout(done, 100)); return 1;");
     let one = || run_with(&engine, &source, |_| ());
-    let other = || run_with(&engine, &source, |invocation| invocation.workspace = id(2));
+    let other = || run_with(&engine, &source, |invocation| move_to_workspace(invocation, 2));
     let (a, b, c, d) = tokio::join!(one(), other(), one(), one());
     assert!(a.0.is_ok() && b.0.is_ok() && c.0.is_ok());
     assert_failed_with(FailureCode::Overloaded, &d.0.unwrap_err());

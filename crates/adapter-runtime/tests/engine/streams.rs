@@ -372,12 +372,12 @@ async fn streams_leave_processes_to_others() {
     .unwrap();
     let code = "return new Response(new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(65536)) } }));";
     let of = async |workspace| {
-        invoke_fetch(&engine, code, |invocation| invocation.workspace = id(workspace)).await.0.map(|output| {
-            match output {
+        invoke_fetch(&engine, code, |invocation| move_to_workspace(invocation, workspace)).await.0.map(
+            |output| match output {
                 HandlerOutput::Streamed(streamed) => streamed,
                 other => panic!("not streamed: {other:?}"),
-            }
-        })
+            },
+        )
     };
     let (first, second) = (of(1).await.unwrap(), of(1).await.unwrap());
     assert_failed_with(FailureCode::Overloaded, &of(1).await.unwrap_err());

@@ -75,9 +75,12 @@ pub(crate) fn event(data: &Value) -> ScheduledEvent {
     }
 }
 
+/// Returns a run of a workspace that is alone in its share.
 pub(crate) fn scheduled(workspace: u128, bundle: Arc<Bundle>, data: &Value) -> Invocation {
+    let workspace: WorkspaceId = id(workspace);
     Invocation {
-        workspace: id::<kernel::id::kind::Workspace>(workspace) as WorkspaceId,
+        workspace,
+        share: workspace.into(),
         app: id(1),
         bundle,
         bindings: Bindings {
@@ -91,6 +94,12 @@ pub(crate) fn scheduled(workspace: u128, bundle: Arc<Bundle>, data: &Value) -> I
         handler: HandlerCall::Scheduled(event(data)),
         limits: InvocationLimits { wall_time: Duration::from_secs(10), ..InvocationLimits::default() },
     }
+}
+
+/// Makes an invocation one of another workspace, which is alone in its share.
+pub(crate) fn move_to_workspace(invocation: &mut Invocation, number: u128) {
+    let workspace: WorkspaceId = id(number);
+    (invocation.workspace, invocation.share) = (workspace, workspace.into());
 }
 
 /// A host that records the log lines and calls of a test's code.

@@ -53,7 +53,7 @@ async fn a_long_computation_yields_to_short_ones() {
     assert_failed_with(FailureCode::CpuExceeded, &result.unwrap_err());
     assert!(short.contains(&lowered.unwrap()), "the process of the workspace took it");
 
-    let other = |job: &mut Invocation| job.workspace = id(2);
+    let other = |job: &mut Invocation| move_to_workspace(job, 2);
     assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
     wait_until(|| !workers().contains(&lowered.unwrap())).await;
     assert!(workers().iter().all(|worker| nice(*worker) == Some(0)), "short code keeps its priority");
@@ -74,7 +74,7 @@ async fn many_short_computations_yield_too() {
         idle()
     };
     assert_eq!(until_lowered(Duration::from_secs(1)).await, None, "alone it yields to nobody");
-    let other = |job: &mut Invocation| job.workspace = id(2);
+    let other = |job: &mut Invocation| move_to_workspace(job, 2);
     assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
     let lowered = until_lowered(Duration::from_secs(20)).await;
     assert!(lowered.is_some(), "beside another it yields");
@@ -149,7 +149,7 @@ async fn workers_draw_different_random_numbers() {
     let mut drawn = Vec::new();
     for workspace in 1..=3 {
         let (result, _) =
-            run_with(&engine, &body(code), |invocation| invocation.workspace = id(workspace)).await;
+            run_with(&engine, &body(code), |invocation| move_to_workspace(invocation, workspace)).await;
         drawn.push(result.unwrap());
     }
     assert_eq!((workers_named("app-forkserver").len(), workers_named("app-worker").len()), (1, 3));
@@ -246,7 +246,7 @@ async fn a_process_serves_one_workspace() {
     let mut seen = Vec::new();
     for workspace in [1, 1, 2, 1] {
         let (result, _) =
-            run_with(&engine, &body(""), |invocation| invocation.workspace = id(workspace)).await;
+            run_with(&engine, &body(""), |invocation| move_to_workspace(invocation, workspace)).await;
         result.unwrap();
         wait_until(|| workers_named("app-worker").len() == 1).await;
         seen.push(workers_named("app-worker"));

@@ -1,18 +1,22 @@
 //! Claiming runs.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
-use kernel::{Clock, Id, StoreError, Timestamp, id::NodeId};
+use kernel::{Clock, Id, ShareId, StoreError, Timestamp, id::NodeId};
 use runs::queue::{AppAvailability, ClaimLimit, ClaimedRun, LEASE};
 use sea_orm::DbBackend;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use super::claim_turns::{ClaimCursor, ClaimTurns, ReadyWorkspace};
 use crate::{
     convert::{RowContext, millis},
     queue_sql::{LEASED, READY, is_live_workspace},
     sql::{Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
 };
+
+/// Number of workspaces with ready work that a claim looks at, at least: more than two persons may create.
+const TURN_WINDOW: u32 = 128;
 
 /// A node's request for work.
 #[derive(Clone)]
@@ -21,8 +25,8 @@ pub(crate) struct ClaimRequest {
     pub(crate) limit: ClaimLimit,
     /// Looked at when the claim is carried out.
     pub(crate) clock: Arc<dyn Clock>,
-    /// The workspace that had the last turn at this node; nil before the first.
-    pub(crate) after_workspace: Uuid,
+    /// Whose turn it is at this node.
+    pub(crate) cursor: Arc<ClaimCursor>,
 }
 
 /// Returns `true` if anything is due that the claim may take.
@@ -30,40 +34,33 @@ pub(crate) async fn has_ready_work<D: SqlExecutor>(db: &D, claim: &ClaimRequest)
     Ok(!ready_workspaces_after(db, claim, Uuid::nil(), 1, claim.clock.now()).await?.is_empty())
 }
 
-/// The workspaces whose turn it is: at most as many as there are places, with ready work, after the one that had the
-/// last turn, and then from the first. How many is a power of two, so that claims come in few shapes and stay prepared.
-async fn next_workspaces<D: SqlExecutor>(
+/// Returns workspaces with ready work in the order of their turns: those after the cursor, and then those from the first.
+async fn ready_workspaces<D: SqlExecutor>(
     db: &D,
     claim: &ClaimRequest,
     now: Timestamp,
-) -> Result<Vec<Uuid>, StoreError> {
-    let ClaimRequest { after_workspace: after, .. } = *claim;
-    let limit = claim.limit.total();
-    let mut workspaces = ready_workspaces_after(db, claim, after, limit, now).await?;
-    if workspaces.len() < limit as usize && !after.is_nil() {
+) -> Result<Vec<ReadyWorkspace>, StoreError> {
+    let after = claim.cursor.get();
+    let limit = claim.limit.total().max(TURN_WINDOW);
+    let mut ready = ready_workspaces_after(db, claim, after, limit, now).await?;
+    if ready.len() < limit as usize && !after.is_nil() {
         let first = ready_workspaces_after(db, claim, Uuid::nil(), limit, now).await?;
-        workspaces.extend(first.into_iter().filter(|workspace| *workspace <= after));
-        workspaces.truncate(limit as usize);
+        ready.extend(first.into_iter().filter(|one| one.workspace <= after));
     }
-    if let Some(power) = workspaces.len().checked_ilog2() {
-        workspaces.truncate(1 << power);
-    }
-    Ok(workspaces)
+    Ok(ready)
 }
 
 /// Steps from workspace to workspace through the index: what each has queued plays no part. In the index's own order,
-/// or SQLite would take another index and read what is held back. Those that hold their share have no turn.
+/// or SQLite would take another index and read what is held back. Those whose share has no room have no turn.
 async fn ready_workspaces_after<D: SqlExecutor>(
     db: &D,
     claim: &ClaimRequest,
     after: Uuid,
     limit: u32,
     now: Timestamp,
-) -> Result<Vec<Uuid>, StoreError> {
+) -> Result<Vec<ReadyWorkspace>, StoreError> {
     let ready = READY.to_string();
-    let at_share: HashSet<Uuid> = claim.limit.exhausted_workspaces().map(Id::uuid).collect();
-    // As many more as may be passed over.
-    let scan_limit = i64::from(limit).saturating_add(i64::try_from(at_share.len()).unwrap_or(i64::MAX));
+    let creator = "(SELECT w.created_by FROM workspaces w WHERE w.id = turns.workspace_id)";
     let mut sql = Sql::new(
         "WITH RECURSIVE turns (workspace_id) AS (SELECT (SELECT workspace_id FROM run_queue WHERE state = ",
     );
@@ -72,45 +69,66 @@ async fn ready_workspaces_after<D: SqlExecutor>(
         " ORDER BY workspace_id, available_at, run_id LIMIT 1) UNION ALL SELECT (SELECT q.workspace_id \
          FROM run_queue q WHERE q.state = ",
     );
-    sql.push(&ready).push(
-        " AND q.workspace_id > turns.workspace_id ORDER BY q.workspace_id, q.available_at, q.run_id LIMIT 1) FROM turns \
-         WHERE turns.workspace_id IS NOT NULL) SELECT workspace_id FROM turns WHERE workspace_id IS NOT NULL AND ",
-    );
-    sql.push(&is_live_workspace("turns.workspace_id"));
+    sql.push(&ready)
+        .push(
+            " AND q.workspace_id > turns.workspace_id ORDER BY q.workspace_id, q.available_at, q.run_id LIMIT 1) FROM turns \
+             WHERE turns.workspace_id IS NOT NULL) SELECT workspace_id, ",
+        )
+        .push(creator);
+    sql.push(" FROM turns WHERE workspace_id IS NOT NULL AND ")
+        .push(&is_live_workspace("turns.workspace_id"));
     sql.push(" AND EXISTS (SELECT 1 FROM run_queue q WHERE q.state = ");
     sql.push(&ready)
         .push(" AND q.workspace_id = turns.workspace_id AND q.available_at <= ")
-        .bind(millis(now));
-    sql.push(") LIMIT ").bind(scan_limit);
+        .bind(millis(now))
+        .push(")");
+    let exhausted = padded_to_power_of_two(claim.limit.exhausted_shares().map(ShareId::uuid).collect());
+    if !exhausted.is_empty() {
+        sql.push(" AND coalesce(").push(creator).push(", turns.workspace_id) NOT IN (");
+        sql.bind_all(exhausted).push(")");
+    }
+    sql.push(" LIMIT ").bind(i64::from(limit));
     let found = sql.fetch_all(db).await?;
-    let found: Vec<Uuid> = found.iter().map(|row| column(row, 0)).collect::<Result<_, StoreError>>()?;
-    Ok(found.into_iter().filter(|workspace| !at_share.contains(workspace)).take(limit as usize).collect())
+    let ready = found.iter().map(|row| {
+        let workspace = column(row, 0)?;
+        let creator = column::<Option<Uuid>>(row, 1)?.map(Id::from_uuid);
+        Ok(ReadyWorkspace { workspace, share: ShareId::of(creator, Id::from_uuid(workspace)) })
+    });
+    ready.collect()
 }
 
-/// Takes what is due, of each workspace the oldest first, from workspaces in turn.
+/// Repeats the last id until their number is a power of two, so that statements come in few shapes and stay prepared.
+fn padded_to_power_of_two(mut ids: Vec<Uuid>) -> Vec<Uuid> {
+    if let Some(last) = ids.last().copied() {
+        ids.resize(ids.len().next_power_of_two(), last);
+    }
+    ids
+}
+
+/// Takes what is due, of each workspace the oldest first, from persons and their workspaces in turn.
 pub(crate) async fn claim<D: SqlExecutor>(
     tx: &D,
     claim: &ClaimRequest,
 ) -> Result<Vec<ClaimedRun>, StoreError> {
-    let ClaimRequest { node, ref limit, ref clock, .. } = *claim;
+    let ClaimRequest { node, ref limit, ref clock, ref cursor } = *claim;
     let now = clock.now();
-    let workspaces = next_workspaces(tx, claim, now).await?;
-    if workspaces.is_empty() {
+    let ClaimTurns { turns, cursor: reached } =
+        ClaimTurns::choose(&ready_workspaces(tx, claim, now).await?, limit);
+    if turns.is_empty() {
         return Ok(Vec::new());
     }
-    // Rounded down, so that together they are no more than the limit; what is left is claimed the next time.
-    let share = i64::from(limit.total()).div_euclid(workspaces.len() as i64).max(1);
+    if let Some(reached) = reached {
+        cursor.set(reached);
+    }
     let lock = if tx.backend() == DbBackend::Postgres { " FOR UPDATE SKIP LOCKED" } else { "" };
     // Materialised: asked for again, the inner selects would pass over what they have locked and take more.
     let mut sql = Sql::new("WITH next (run_id) AS MATERIALIZED (");
-    for (index, workspace) in workspaces.iter().enumerate() {
+    for (index, (ReadyWorkspace { workspace, .. }, most)) in turns.iter().enumerate() {
         sql.push(if index > 0 { " UNION ALL SELECT run_id FROM (" } else { "SELECT run_id FROM (" });
         // Written out, so that the partial index serves.
         sql.push("SELECT run_id FROM run_queue WHERE state = ").push(&READY.to_string());
         sql.push(" AND workspace_id = ").bind(*workspace).push(" AND available_at <= ").bind(millis(now));
-        sql.push(" ORDER BY available_at, run_id LIMIT ")
-            .bind(share.min(limit.for_workspace(Id::from_uuid(*workspace)).into()))
-            .push(lock);
+        sql.push(" ORDER BY available_at, run_id LIMIT ").bind(i64::from(*most)).push(lock);
         sql.push(") AS turn").push(&index.to_string());
     }
     sql.push(") UPDATE run_queue SET state = ").bind(LEASED).push(", leased_by = ").bind(node.uuid());
@@ -124,10 +142,11 @@ pub(crate) async fn claim<D: SqlExecutor>(
     leased.sort_unstable();
     // No earlier than the ends that made room for these, which were committed before they could be taken.
     let now = clock.now();
+    let shares: HashMap<Uuid, ShareId> = turns.iter().map(|(one, _)| (one.workspace, one.share)).collect();
     let mut claimed = Vec::with_capacity(leased.len());
     for leased in statement_chunks_for(tx, &leased) {
         mark_running(tx, leased, now).await?;
-        claimed.extend(load_claimed(tx, leased).await?);
+        claimed.extend(load_claimed(tx, leased, &shares).await?);
     }
     Ok(claimed)
 }
@@ -147,7 +166,11 @@ async fn mark_running<D: SqlExecutor>(
     sql.execute(tx).await.map(drop)
 }
 
-async fn load_claimed<D: SqlExecutor>(tx: &D, leased: &[(i64, Uuid)]) -> Result<Vec<ClaimedRun>, StoreError> {
+async fn load_claimed<D: SqlExecutor>(
+    tx: &D,
+    leased: &[(i64, Uuid)],
+    shares: &HashMap<Uuid, ShareId>,
+) -> Result<Vec<ClaimedRun>, StoreError> {
     let mut sql = Sql::new(
         "SELECT r.id, r.workspace_id, r.app_id, r.automation_id, r.version_id, r.trigger_kind, i.input, \
          coalesce(r.scheduled_for, r.accepted_at), r.started_at, a.retries, a.cron, q.attempt, p.paused, p.deleted_at, r.answers FROM run_queue q \
@@ -156,11 +179,12 @@ async fn load_claimed<D: SqlExecutor>(tx: &D, leased: &[(i64, Uuid)]) -> Result<
          LEFT JOIN automations a ON a.id = r.automation_id WHERE q.run_id IN (",
     );
     sql.bind_all(leased.iter().map(|(_, run)| *run)).push(") ORDER BY q.available_at, q.run_id");
-    sql.fetch_all(tx).await?.iter().map(claimed_run).collect()
+    sql.fetch_all(tx).await?.iter().map(|row| claimed_run(row, shares)).collect()
 }
 
-fn claimed_run(found: &SqlRow) -> Result<ClaimedRun, StoreError> {
+fn claimed_run(found: &SqlRow, shares: &HashMap<Uuid, ShareId>) -> Result<ClaimedRun, StoreError> {
     let row = RowContext { table: "runs", id: column(found, 0)? };
+    let workspace: Uuid = column(found, 1)?;
     let input: String = column(found, 6)?;
     let scheduled_for = row.timestamp(column(found, 7)?)?;
     let started_at: Option<i64> = column(found, 8)?;
@@ -168,7 +192,8 @@ fn claimed_run(found: &SqlRow) -> Result<ClaimedRun, StoreError> {
     let answers: Option<String> = column(found, 14)?;
     Ok(ClaimedRun {
         id: Id::from_uuid(row.id),
-        workspace: Id::from_uuid(column(found, 1)?),
+        workspace: Id::from_uuid(workspace),
+        share: shares.get(&workspace).copied().unwrap_or_else(|| ShareId::of(None, Id::from_uuid(workspace))),
         app: Id::from_uuid(column(found, 2)?),
         app_availability: app_availability(column(found, 12)?, column(found, 13)?),
         automation: column::<Option<Uuid>>(found, 3)?.map(Id::from_uuid),

@@ -1,10 +1,13 @@
 //! Runs that are claimed as they are accepted.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    hash::Hash,
+};
 
 use kernel::{
     Id, Timestamp,
-    id::{HookId, NodeId, RunId, WorkspaceId},
+    id::{HookId, NodeId, RunId},
 };
 use runs::{
     queue::{AppAvailability, ClaimedRun, LEASE},
@@ -21,34 +24,42 @@ pub(super) struct ClaimedOnAccept {
     pub(super) lease_until: Timestamp,
 }
 
-/// Claims the runs of accepted calls that `claim` takes: of each workspace in turn, in the order they came. What its
-/// automation bounds is not among them, since others may have the places.
+/// Claims the runs of accepted calls that `claim` takes: of each share in turn, and of each workspace of a share in turn, in
+/// the order they came. What its automation bounds is not among them, since others may have the places.
 pub(super) fn claim_accepted(
     accepted: &[&AcceptCall],
     webhook_rows: &HashMap<HookId, WebhookRow>,
     claim: &ClaimRequest,
 ) -> BTreeMap<RunId, ClaimedOnAccept> {
-    let mut earlier: HashMap<WorkspaceId, u32> = HashMap::new();
-    let mut by_round: Vec<(u32, &AcceptCall)> = accepted
-        .iter()
-        .filter(|call| call.max_concurrency.is_none())
-        .map(|call| {
-            let round = earlier.entry(call.workspace).or_default();
-            *round += 1;
-            (*round, *call)
-        })
-        .collect();
-    by_round.retain(|(turn, call)| *turn <= claim.limit.for_workspace(call.workspace));
-    by_round.sort_by_key(|(turn, _)| *turn);
+    let unbounded = accepted.iter().filter(|call| call.max_concurrency.is_none());
+    let found = unbounded.filter_map(|call| Some((*call, webhook_rows.get(&call.hook)?))).collect();
+    let by_workspace = in_turns(found, |(call, _)| call.workspace);
+    let by_workspace = by_workspace.into_iter().map(|(_, call)| call).collect();
+    let by_share = in_turns(by_workspace, |(_, webhook)| webhook.share);
+    let may_start =
+        by_share.into_iter().filter(|(turn, (_, webhook))| *turn <= claim.limit.for_share(webhook.share));
     let now = claim.clock.now();
-    by_round
-        .into_iter()
+    may_start
         .take(claim.limit.total() as usize)
-        .filter_map(|(_, call)| {
-            let run = to_claimed_run(call, webhook_rows.get(&call.hook)?, now);
-            Some((call.run, ClaimedOnAccept { run, node: claim.node, lease_until: now + LEASE }))
+        .map(|(_, (call, webhook))| {
+            let run = to_claimed_run(call, webhook, now);
+            (call.run, ClaimedOnAccept { run, node: claim.node, lease_until: now + LEASE })
         })
         .collect()
+}
+
+/// Sorts items so that each of those that a key names has its turn: the first of each, then the second of each, each with its
+/// number from 1. Items of one key keep their order.
+fn in_turns<T, K: Hash + Eq>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<(u32, T)> {
+    let mut earlier: HashMap<K, u32> = HashMap::new();
+    let numbered = items.into_iter().map(|item| {
+        let turn = earlier.entry(key(&item)).or_default();
+        *turn += 1;
+        (*turn, item)
+    });
+    let mut numbered: Vec<(u32, T)> = numbered.collect();
+    numbered.sort_by_key(|(turn, _)| *turn);
+    numbered
 }
 
 /// Returns the run as it would be read back.
@@ -56,6 +67,7 @@ fn to_claimed_run(call: &AcceptCall, webhook_row: &WebhookRow, now: Timestamp) -
     ClaimedRun {
         id: call.run,
         workspace: call.workspace,
+        share: webhook_row.share,
         app: call.app,
         // The call's stamp fits: the app is as it was when the call was found good.
         app_availability: AppAvailability::Ready,
@@ -76,7 +88,10 @@ fn to_claimed_run(call: &AcceptCall, webhook_row: &WebhookRow, now: Timestamp) -
 mod tests {
     use std::{slice::from_ref, sync::Arc};
 
-    use kernel::id::AutomationId;
+    use kernel::{
+        ShareId,
+        id::{AutomationId, WorkspaceId},
+    };
     use runs::{TriggerKind, queue::ClaimLimit, webhooks::RevisionVector};
     use serde_json::value::RawValue;
     use uuid::Uuid;
@@ -87,9 +102,10 @@ mod tests {
         Id::from_uuid(Uuid::from_u128(number))
     }
 
+    /// Returns a call of the only webhook of a workspace.
     fn call(number: u128, workspace: u128, max_concurrency: Option<u16>) -> AcceptCall {
         AcceptCall {
-            hook: id(1),
+            hook: id(workspace),
             revisions: RevisionVector([0; 4]),
             workspace: id(workspace),
             automation: AutomationId::from_uuid(Uuid::nil()),
@@ -116,13 +132,19 @@ mod tests {
 
     fn claimed_ids_within(calls: &[AcceptCall], limit: ClaimLimit) -> Vec<RunId> {
         let calls: Vec<&AcceptCall> = calls.iter().collect();
-        let webhook_rows = HashMap::from([(
-            id(1),
-            WebhookRow { revisions: RevisionVector([0; 4]), version: None, retries: 0 },
-        )]);
+        let webhook_rows = calls.iter().map(|call| {
+            let revisions = RevisionVector([0; 4]);
+            (call.hook, WebhookRow { revisions, version: None, retries: 0, share: share_of(call.workspace) })
+        });
         let clock = Arc::new(Timestamp::UNIX_EPOCH);
-        let claim = ClaimRequest { node: id(1), limit, clock, after_workspace: Uuid::nil() };
-        claim_accepted(&calls, &webhook_rows, &claim).into_keys().collect()
+        let claim = ClaimRequest { node: id(1), limit, clock, cursor: Arc::default() };
+        claim_accepted(&calls, &webhook_rows.collect(), &claim).into_keys().collect()
+    }
+
+    /// Returns the share of a workspace: workspaces from 100 are of one person, and the others are alone in theirs.
+    fn share_of(workspace: WorkspaceId) -> ShareId {
+        let of_person = workspace >= id(100);
+        ShareId::of(of_person.then(|| id(1000)), workspace)
     }
 
     #[test]
@@ -135,10 +157,27 @@ mod tests {
     }
 
     #[test]
-    fn of_each_workspace_begins_what_may() {
+    fn persons_take_turns_however_many_workspaces_they_have() {
+        let calls = [
+            call(1, 100, None),
+            call(2, 100, None),
+            call(3, 101, None),
+            call(4, 102, None),
+            call(5, 1, None),
+            call(6, 1, None),
+        ];
+        assert_eq!(claimed_ids(&calls, 2), [id(1), id(5)]);
+        assert_eq!(claimed_ids(&calls, 4), [id(1), id(3), id(5), id(6)], "and their workspaces among them");
+        let of_person = share_of(id(100));
+        let limit = ClaimLimit::with_shares(9, 9, HashMap::from([(of_person, 2)]));
+        assert_eq!(claimed_ids_within(&calls, limit), [id(1), id(3), id(5), id(6)]);
+    }
+
+    #[test]
+    fn of_each_share_begins_what_may() {
         let calls = [call(1, 1, None), call(2, 1, None), call(3, 1, None), call(4, 2, None)];
         let share = |in_all, of_others, of: &[(u128, u32)]| {
-            let of = of.iter().map(|(workspace, most)| (id(*workspace), *most)).collect();
+            let of = of.iter().map(|(workspace, most)| (share_of(id(*workspace)), *most)).collect();
             claimed_ids_within(&calls, ClaimLimit::with_shares(in_all, of_others, of))
         };
         assert_eq!(share(9, 2, &[]), [id(1), id(2), id(4)]);

@@ -1,9 +1,6 @@
 //! The queue, as those who work it off see it: claiming, keeping and giving back, ending.
 
-use std::{
-    sync::{Arc, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use kernel::{
@@ -30,18 +27,9 @@ impl RunQueue for Store {
         limit: ClaimLimit,
         clock: Arc<dyn Clock>,
     ) -> Result<Vec<ClaimedRun>, StoreError> {
-        let last_workspace =
-            || self.inner().last_claimed_workspace.lock().unwrap_or_else(PoisonError::into_inner);
-        let after_workspace = *last_workspace();
-        let claim = ClaimRequest { node, limit, clock, after_workspace };
-        let claimed =
-            self.inner().group_commit.submit_keyed(node, |reply| WriteOp::Claim(claim, reply)).await?;
-        // Those after the last one come first, then those from the first.
-        let workspaces = claimed.iter().map(|run| run.workspace.uuid());
-        if let Some(last) = workspaces.max_by_key(|workspace| (*workspace <= after_workspace, *workspace)) {
-            *last_workspace() = last;
-        }
-        Ok(claimed)
+        let cursor = Arc::clone(&self.inner().claim_cursor);
+        let claim = ClaimRequest { node, limit, clock, cursor };
+        self.inner().group_commit.submit_keyed(node, |reply| WriteOp::Claim(claim, reply)).await
     }
 
     async fn extend_leases(

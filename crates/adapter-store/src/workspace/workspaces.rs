@@ -147,6 +147,13 @@ impl WorkspaceRead for Store {
         Ok(found)
     }
 
+    async fn creator(&self, workspace: WorkspaceId) -> Result<Option<UserId>, StoreError> {
+        let found = workspaces::Entity::find_by_id(DbId(workspace)).select_only();
+        let found = found.column(workspaces::Column::CreatedBy).into_tuple::<Option<DbId<kind::User>>>();
+        let found = found.one(self.read()).await.or_store_error()?;
+        Ok(found.flatten().map(|person| person.0))
+    }
+
     async fn membership_in_deleted(
         &self,
         workspace: WorkspaceId,

@@ -7,8 +7,9 @@ use std::{
 };
 
 use kernel::{
+    ShareId,
     authority::Visibility,
-    id::{NodeId, RunId},
+    id::{NodeId, RunId, UserId, WorkspaceId},
     page::PageRequest,
 };
 use observability::{LogLevel, LogQuery, LogRead as _, LogSource};
@@ -19,8 +20,8 @@ use runs::{
     queue::{AttemptOutcome, ClaimLimit, FinishedRun, LEASE, NewRun, RunFault, RunLogLine, RunQueue as _},
     runs::{QueueHealth, RunBar, RunFilter, RunHistogram, RunSpan, RunState, Step, StepStatus},
 };
-
 use uuid::Builder;
+use workspace::WorkspaceTx as _;
 
 use crate::{
     contract,
@@ -31,7 +32,8 @@ contract!(
     the_longest_due_is_claimed_first,
     a_claimed_run_says_what_is_to_be_done,
     workspaces_take_turns,
-    a_claim_takes_of_each_workspace_its_share,
+    a_claim_takes_of_each_share_its_part,
+    workspaces_of_one_person_have_one_share,
     a_long_queue_costs_a_quiet_workspace_nothing,
     two_claimers_never_get_the_same_run,
     a_lease_that_ended_is_given_to_another,
@@ -154,7 +156,7 @@ async fn workspaces_take_turns(database: Database) {
 }
 
 /// However much one workspace has queued, what it holds of a node's places leaves some to others.
-async fn a_claim_takes_of_each_workspace_its_share(database: Database) {
+async fn a_claim_takes_of_each_share_its_part(database: Database) {
     let world = World::new(database).await;
     let loud = add_manual_automation(&world).await;
     let mut flood = Vec::new();
@@ -163,7 +165,7 @@ async fn a_claim_takes_of_each_workspace_its_share(database: Database) {
     }
     let node = world.id();
     let claim = async |limit| ids_of(&world.store.claim(node, limit, Arc::new(at(5))).await.unwrap());
-    let of_loud = |most| HashMap::from([(loud.workspace, most)]);
+    let of_loud = |most| HashMap::from([(loud.workspace.into(), most)]);
     assert_eq!(claim(ClaimLimit::with_shares(8, 6, HashMap::new())).await, flood[..6]);
     assert_eq!(claim(ClaimLimit::with_shares(8, 6, of_loud(2))).await, flood[6..8]);
     assert_eq!(claim(ClaimLimit::with_shares(2, 1, of_loud(0))).await, []);
@@ -174,6 +176,46 @@ async fn a_claim_takes_of_each_workspace_its_share(database: Database) {
     let both = claim(ClaimLimit::with_shares(8, 1, of_loud(3))).await;
     assert_eq!(BTreeSet::from_iter(both), BTreeSet::from([again, flood[8], flood[9], flood[10]]));
     assert_eq!(claim(ClaimLimit::with_total(20)).await, flood[11..]);
+}
+
+/// Anybody may create many workspaces: those of one person have one share, and it has no more turns than another.
+async fn workspaces_of_one_person_have_one_share(database: Database) {
+    let world = World::new(database).await;
+    let (loud_person, quiet_person) = (world.add_person("Loud").await, world.add_person("Quiet").await);
+    let mut flood = BTreeSet::new();
+    for number in 0..10 {
+        let loud = add_automation_in_new_workspace(&world, &format!("loud-{number}")).await;
+        record_creator(&world, loud.workspace, loud_person).await;
+        flood.insert(world.enqueue(&loud, at(0)).await);
+    }
+    let quiet = add_automation_in_new_workspace(&world, "quiet").await;
+    record_creator(&world, quiet.workspace, quiet_person).await;
+    let mut of_quiet = Vec::new();
+    for second in 1..=8 {
+        of_quiet.push(world.enqueue(&quiet, at(second)).await);
+    }
+    let node = world.id();
+    let claim = async |limit| world.store.claim(node, limit, Arc::new(at(10))).await.unwrap();
+    let at_limit = HashMap::from([(ShareId::from(loud_person), 0)]);
+    let alone = claim(ClaimLimit::with_shares(1, 1, at_limit)).await;
+    assert_eq!(ids_of(&alone), of_quiet[..1], "no workspace of a person without room has a turn");
+    assert_eq!(alone[0].share, ShareId::from(quiet_person));
+    let both = ids_of(&claim(ClaimLimit::with_total(8)).await);
+    let loud = both.iter().filter(|run| flood.contains(run)).count();
+    assert_eq!((loud, both.len() - loud), (3, 4), "each person gets half, of workspaces in a power of two");
+    let bounded = HashMap::from([(ShareId::from(loud_person), 2)]);
+    let bounded = claim(ClaimLimit::with_shares(8, 1, bounded)).await;
+    let loud = bounded.iter().filter(|run| run.share == ShareId::from(loud_person)).count();
+    assert_eq!((loud, bounded.len() - loud), (1, 1));
+    let mut rest = BTreeSet::new();
+    for _ in 0..10 {
+        rest.extend(ids_of(&claim(ClaimLimit::with_total(8)).await));
+    }
+    assert_eq!(rest.len(), 18 - 1 - 7 - 2, "each of them has its turn");
+}
+
+async fn record_creator(world: &World, workspace: WorkspaceId, person: UserId) {
+    world.write(async |tx| tx.record_creator(workspace, person).await).await;
 }
 
 async fn a_long_queue_costs_a_quiet_workspace_nothing(database: Database) {

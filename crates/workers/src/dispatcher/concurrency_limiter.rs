@@ -1,6 +1,6 @@
 //! Limits how many runs are claimed and how many execute: one permit for each run that executes, and as many claimed
-//! ahead as end within a few milliseconds, so that short runs do not wait for a claim each. No workspace gets all
-//! permits: runs that sleep or compute hold theirs for as long as a run may take.
+//! ahead as end within a few milliseconds, so that short runs do not wait for a claim each. No share, the workspaces of
+//! one person, gets all permits: runs that sleep or compute hold theirs for as long as a run may take.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use kernel::id::WorkspaceId;
+use kernel::ShareId;
 use runs::{
     fair_share::{can_acquire, remaining_share},
     queue::ClaimLimit,
@@ -35,41 +35,41 @@ pub(super) struct ConcurrencyLimiter {
 
 struct LimiterState {
     /// Claimed runs whose code has not ended.
-    claimed: WorkspaceCounts,
+    claimed: ShareCounts,
     /// Claimed runs that hold a permit.
-    running: WorkspaceCounts,
+    running: ShareCounts,
     /// Claimed runs that wait for a permit, in order of arrival.
-    waiting: VecDeque<(WorkspaceId, oneshot::Sender<Permit>)>,
+    waiting: VecDeque<(ShareId, oneshot::Sender<Permit>)>,
     is_closed: bool,
     /// Start of the current window.
     window_start: Instant,
-    ended_in_window: WorkspaceCounts,
-    ended_in_previous_window: WorkspaceCounts,
+    ended_in_window: ShareCounts,
+    ended_in_previous_window: ShareCounts,
 }
 
-/// Counts in total and per workspace.
+/// Counts in total and per share.
 #[derive(Default)]
-struct WorkspaceCounts {
+struct ShareCounts {
     total: u32,
-    by_workspace: HashMap<WorkspaceId, u32>,
+    by_share: HashMap<ShareId, u32>,
 }
 
-impl WorkspaceCounts {
-    fn of(&self, workspace: WorkspaceId) -> u32 {
-        self.by_workspace.get(&workspace).copied().unwrap_or_default()
+impl ShareCounts {
+    fn of(&self, share: ShareId) -> u32 {
+        self.by_share.get(&share).copied().unwrap_or_default()
     }
 
-    fn add(&mut self, workspace: WorkspaceId) {
+    fn add(&mut self, share: ShareId) {
         self.total += 1;
-        *self.by_workspace.entry(workspace).or_default() += 1;
+        *self.by_share.entry(share).or_default() += 1;
     }
 
-    fn remove(&mut self, workspace: WorkspaceId) {
+    fn remove(&mut self, share: ShareId) {
         self.total = self.total.saturating_sub(1);
-        if let Some(count) = self.by_workspace.get_mut(&workspace) {
+        if let Some(count) = self.by_share.get_mut(&share) {
             *count = count.saturating_sub(1);
             if *count == 0 {
-                self.by_workspace.remove(&workspace);
+                self.by_share.remove(&share);
             }
         }
     }
@@ -82,20 +82,20 @@ impl LimiterState {
             return;
         }
         let ended = std::mem::take(&mut self.ended_in_window);
-        self.ended_in_previous_window = if passed < 2 * WINDOW { ended } else { WorkspaceCounts::default() };
+        self.ended_in_previous_window = if passed < 2 * WINDOW { ended } else { ShareCounts::default() };
         self.window_start = now;
     }
 
-    /// Returns how many more runs of a workspace may be claimed: its share of `free` permits, and as many as it ended
-    /// in the current or the previous window. Runs that other workspaces end make no room for one at its share.
-    fn claimable(&self, workspace: WorkspaceId, free: usize) -> u32 {
-        let at_work = self.running.of(workspace);
-        let waiting = self.claimed.of(workspace).saturating_sub(at_work);
+    /// Returns how many more runs of a share may be claimed: its part of `free` permits, and as many as it ended in the
+    /// current or the previous window. Runs that others end make no room for one that has its part.
+    fn claimable(&self, share: ShareId, free: usize) -> u32 {
+        let at_work = self.running.of(share);
+        let waiting = self.claimed.of(share).saturating_sub(at_work);
         let begin = if waiting > 0 { 0 } else { remaining_share(at_work as usize, free) };
         let ahead = self
             .ended_in_window
-            .of(workspace)
-            .max(self.ended_in_previous_window.of(workspace))
+            .of(share)
+            .max(self.ended_in_previous_window.of(share))
             .saturating_sub(waiting);
         u32::try_from(begin).unwrap_or(u32::MAX).saturating_add(ahead)
     }
@@ -104,7 +104,7 @@ impl LimiterState {
 /// A claimed run's reservation of a permit. Drop it when the run's code has ended or is not to start.
 pub(super) struct Reservation {
     limiter: Arc<ConcurrencyLimiter>,
-    workspace: WorkspaceId,
+    share: ShareId,
     permit: Option<Permit>,
     waiting: Option<oneshot::Receiver<Permit>>,
 }
@@ -112,7 +112,7 @@ pub(super) struct Reservation {
 /// The right of one run to execute. Dropping it passes it to the next waiting run.
 struct Permit {
     limiter: Arc<ConcurrencyLimiter>,
-    workspace: WorkspaceId,
+    share: ShareId,
 }
 
 /// No permit became free in time, or the limiter is closed.
@@ -122,13 +122,13 @@ impl ConcurrencyLimiter {
     /// Creates a limiter with `count` permits.
     pub(super) fn new(count: u32) -> Arc<Self> {
         let state = LimiterState {
-            claimed: WorkspaceCounts::default(),
-            running: WorkspaceCounts::default(),
+            claimed: ShareCounts::default(),
+            running: ShareCounts::default(),
             waiting: VecDeque::new(),
             is_closed: false,
             window_start: Instant::now(),
-            ended_in_window: WorkspaceCounts::default(),
-            ended_in_previous_window: WorkspaceCounts::default(),
+            ended_in_window: ShareCounts::default(),
+            ended_in_previous_window: ShareCounts::default(),
         };
         Arc::new(Self { capacity: count, state: Mutex::new(state), changed: Notify::new() })
     }
@@ -148,7 +148,7 @@ impl ConcurrencyLimiter {
         let ahead =
             state.ended_in_window.total.max(state.ended_in_previous_window.total).min(MAX_CLAIMED_AHEAD);
         let unclaimed = (self.capacity + ahead).saturating_sub(state.claimed.total);
-        // Waiting runs may be of workspaces that cannot use the free permits, so those stay claimable.
+        // Waiting runs may be of shares that cannot use the free permits, so those stay claimable.
         unclaimed.max(self.capacity.saturating_sub(state.running.total))
     }
 
@@ -169,9 +169,9 @@ impl ConcurrencyLimiter {
             return None;
         }
         let free = self.capacity.saturating_sub(state.running.total) as usize;
-        let workspaces = state.claimed.by_workspace.keys();
-        let shares = workspaces.map(|workspace| (*workspace, state.claimable(*workspace, free))).collect();
-        // Workspaces without claimed runs: each may claim its share of this claim, and of all permits.
+        let claimed = state.claimed.by_share.keys();
+        let shares = claimed.map(|share| (*share, state.claimable(*share, free))).collect();
+        // Shares without claimed runs: each may claim its part of this claim, and of all permits.
         let other_share = remaining_share(0, room.min(self.capacity) as usize);
         Some(ClaimLimit::with_shares(room, u32::try_from(other_share).unwrap_or(room), shares))
     }
@@ -181,30 +181,30 @@ impl ConcurrencyLimiter {
         self.changed.notified().await;
     }
 
-    /// Reserves a permit for a claimed run, and grants it at once if the workspace may have a free one.
-    pub(super) fn reserve(self: &Arc<Self>, workspace: WorkspaceId) -> Reservation {
+    /// Reserves a permit for a claimed run, and grants it at once if the share may have a free one.
+    pub(super) fn reserve(self: &Arc<Self>, share: ShareId) -> Reservation {
         let mut state = self.state();
-        state.claimed.add(workspace);
+        state.claimed.add(share);
         let (mut permit, mut waiting) = (None, None);
-        if self.can_start(&state, workspace) {
-            permit = Some(self.grant(&mut state, workspace));
+        if self.can_start(&state, share) {
+            permit = Some(self.grant(&mut state, share));
         } else if !state.is_closed {
             let (sender, receiver) = oneshot::channel();
-            state.waiting.push_back((workspace, sender));
+            state.waiting.push_back((share, sender));
             waiting = Some(receiver);
         }
         drop(state);
-        Reservation { limiter: Arc::clone(self), workspace, permit, waiting }
+        Reservation { limiter: Arc::clone(self), share, permit, waiting }
     }
 
-    fn can_start(&self, state: &LimiterState, workspace: WorkspaceId) -> bool {
+    fn can_start(&self, state: &LimiterState, share: ShareId) -> bool {
         let free = self.capacity.saturating_sub(state.running.total);
-        !state.is_closed && can_acquire(state.running.of(workspace) as usize, free as usize)
+        !state.is_closed && can_acquire(state.running.of(share) as usize, free as usize)
     }
 
-    fn grant(self: &Arc<Self>, state: &mut LimiterState, workspace: WorkspaceId) -> Permit {
-        state.running.add(workspace);
-        Permit { limiter: Arc::clone(self), workspace }
+    fn grant(self: &Arc<Self>, state: &mut LimiterState, share: ShareId) -> Permit {
+        state.running.add(share);
+        Permit { limiter: Arc::clone(self), share }
     }
 
     /// Lets no run start that holds no permit yet.
@@ -232,14 +232,13 @@ impl Reservation {
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut state = self.limiter.state();
-        state.running.remove(self.workspace);
+        state.running.remove(self.share);
         let mut granted = Vec::new();
         loop {
             state.waiting.retain(|(_, sender)| !sender.is_closed());
-            let next =
-                state.waiting.iter().position(|(workspace, _)| self.limiter.can_start(&state, *workspace));
-            let Some((workspace, sender)) = next.and_then(|at| state.waiting.remove(at)) else { break };
-            granted.push((sender, self.limiter.grant(&mut state, workspace)));
+            let next = state.waiting.iter().position(|(share, _)| self.limiter.can_start(&state, *share));
+            let Some((share, sender)) = next.and_then(|at| state.waiting.remove(at)) else { break };
+            granted.push((sender, self.limiter.grant(&mut state, share)));
         }
         drop(state);
         for (sender, permit) in granted {
@@ -253,10 +252,10 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         let permit = self.permit.take();
         let mut state = self.limiter.state();
-        state.claimed.remove(self.workspace);
+        state.claimed.remove(self.share);
         if permit.is_some() {
             state.roll_window(Instant::now());
-            state.ended_in_window.add(self.workspace);
+            state.ended_in_window.add(self.share);
         }
         drop(state);
         drop(permit);
@@ -272,24 +271,21 @@ mod tests {
 
     use super::*;
 
-    fn ws(number: u128) -> WorkspaceId {
-        Id::from_uuid(Uuid::from_u128(number))
+    fn share(number: u128) -> ShareId {
+        let workspace: kernel::id::WorkspaceId = Id::from_uuid(Uuid::from_u128(number));
+        workspace.into()
     }
 
     async fn run_one(limiter: &Arc<ConcurrencyLimiter>) {
-        let mut reservation = limiter.reserve(ws(1));
+        let mut reservation = limiter.reserve(share(1));
         assert!(reservation.acquire().await.is_ok());
     }
 
     /// Reserves `tried` permits one after another and returns the reservations that got one.
-    async fn acquired(
-        limiter: &Arc<ConcurrencyLimiter>,
-        workspace: WorkspaceId,
-        tried: usize,
-    ) -> Vec<Reservation> {
+    async fn acquired(limiter: &Arc<ConcurrencyLimiter>, share: ShareId, tried: usize) -> Vec<Reservation> {
         let mut begun = Vec::new();
         for _ in 0..tried {
-            let mut reservation = limiter.reserve(workspace);
+            let mut reservation = limiter.reserve(share);
             if reservation.acquire().await.is_ok() {
                 begun.push(reservation);
             }
@@ -318,50 +314,50 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn runs_without_a_permit_count_as_claimed_and_time_out() {
         let limiter = ConcurrencyLimiter::new(1);
-        let mut at_work = limiter.reserve(ws(1));
+        let mut at_work = limiter.reserve(share(1));
         assert!(at_work.acquire().await.is_ok());
         assert_eq!(limiter.available(), 0);
-        let mut waiting = limiter.reserve(ws(1));
+        let mut waiting = limiter.reserve(share(1));
         assert!(waiting.acquire().await.is_err());
         drop(waiting);
         assert_eq!(limiter.available(), 0);
         drop(at_work);
         assert_eq!(limiter.wait_for_capacity(9).await.total(), 2);
         limiter.close();
-        assert!(limiter.reserve(ws(1)).acquire().await.is_err());
+        assert!(limiter.reserve(share(1)).acquire().await.is_err());
     }
 
-    /// However many sleeping runs were claimed, runs of other workspaces start at once.
+    /// However many sleeping runs were claimed, runs of others start at once.
     #[tokio::test(start_paused = true)]
-    async fn a_workspace_whose_runs_never_end_leaves_permits_to_others() {
+    async fn a_share_whose_runs_never_end_leaves_permits_to_others() {
         let limiter = ConcurrencyLimiter::new(8);
-        let asleep = acquired(&limiter, ws(1), 12).await;
+        let asleep = acquired(&limiter, share(1), 12).await;
         assert_eq!(asleep.len(), 6);
-        let waiting: Vec<_> = (0..50).map(|_| limiter.reserve(ws(1))).collect();
+        let waiting: Vec<_> = (0..50).map(|_| limiter.reserve(share(1))).collect();
         let limit = limiter.wait_for_capacity(64).await;
-        assert_eq!((limit.total(), limit.for_workspace(ws(1)), limit.for_workspace(ws(2))), (2, 0, 1));
-        assert_eq!(limit.exhausted_workspaces().collect::<Vec<_>>(), [ws(1)]);
+        assert_eq!((limit.total(), limit.for_share(share(1)), limit.for_share(share(2))), (2, 0, 1));
+        assert_eq!(limit.exhausted_shares().collect::<Vec<_>>(), [share(1)]);
         let before = Instant::now();
-        let other = acquired(&limiter, ws(2), 1).await;
+        let other = acquired(&limiter, share(2), 1).await;
         assert_eq!((other.len(), before.elapsed()), (1, Duration::ZERO));
         drop(other);
         let limit = limiter.wait_for_capacity(64).await;
-        assert_eq!(limit.for_workspace(ws(1)), 0, "a run that another workspace ended makes no room");
+        assert_eq!(limit.for_share(share(1)), 0, "a run that another ended makes no room");
         drop((asleep, waiting));
-        assert_eq!(acquired(&limiter, ws(3), 8).await.len(), 6, "returned permits can be taken");
+        assert_eq!(acquired(&limiter, share(3), 8).await.len(), 6, "returned permits can be taken");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_permit_goes_to_the_longest_waiting_run_of_a_workspace_below_its_share() {
+    async fn a_permit_goes_to_the_longest_waiting_run_of_a_share_below_its_part() {
         let limiter = ConcurrencyLimiter::new(4);
-        let mut first = acquired(&limiter, ws(1), 3).await;
-        let other = acquired(&limiter, ws(2), 1).await;
-        let [mut own, mut third] = [1, 3].map(|workspace| limiter.reserve(ws(workspace)));
+        let mut first = acquired(&limiter, share(1), 3).await;
+        let other = acquired(&limiter, share(2), 1).await;
+        let [mut own, mut third] = [1, 3].map(|number| limiter.reserve(share(number)));
         let (own, third, ()) = tokio::join!(own.acquire(), third.acquire(), async {
             tokio::task::yield_now().await;
             drop(first.pop());
         });
-        assert!(own.is_err() && third.is_ok(), "the workspace that holds less gets it, though it came later");
+        assert!(own.is_err() && third.is_ok(), "the one that holds less gets it, though it came later");
         drop((first, other));
     }
 }

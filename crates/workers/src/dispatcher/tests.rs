@@ -86,9 +86,8 @@ impl RunQueue for MemoryQueue {
         state.limits.push(limit.total());
         let (mut taken, mut left) = (Vec::<ClaimedRun>::new(), VecDeque::new());
         for run in state.ready.drain(..) {
-            let of_workspace = taken.iter().filter(|other| other.workspace == run.workspace).count();
-            let fits = taken.len() < limit.total() as usize
-                && of_workspace < limit.for_workspace(run.workspace) as usize;
+            let of_share = taken.iter().filter(|other| other.share == run.share).count();
+            let fits = taken.len() < limit.total() as usize && of_share < limit.for_share(run.share) as usize;
             if fits { taken.push(run) } else { left.push_back(run) }
         }
         state.ready = left;
@@ -185,9 +184,11 @@ fn run_id(number: u128) -> RunId {
 /// Numbers below 1000 have a workspace each; above, each thousand shares one.
 fn claimed(number: u128) -> ClaimedRun {
     let workspace = if number < 1000 { number } else { number / 1000 * 1000 };
+    let workspace: kernel::id::WorkspaceId = Id::from_uuid(Uuid::from_u128(workspace));
     ClaimedRun {
         id: run_id(number),
-        workspace: Id::from_uuid(Uuid::from_u128(workspace)),
+        workspace,
+        share: workspace.into(),
         app: Id::from_uuid(Uuid::nil()),
         app_availability: runs::queue::AppAvailability::Ready,
         automation: None,

@@ -27,7 +27,11 @@ impl DraftRunner for Executor {
         let current = found
             .map_err(|error| unavailable(&error))?
             .ok_or_else(|| fail(FailureCode::InvalidBundle, "the app has no such version"))?;
-        let content = Arc::new(LoadedVersion { bundle: call.bundle, manifest: current.manifest.clone() });
+        let content = Arc::new(LoadedVersion {
+            bundle: call.bundle,
+            manifest: current.manifest.clone(),
+            share: current.share,
+        });
         let workload = match &call.handler {
             HandlerCall::Scheduled(_) => Workload::Run,
             HandlerCall::Fetch(_) => Workload::Request,

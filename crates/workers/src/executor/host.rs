@@ -90,8 +90,9 @@ impl AppHost {
     ) -> Self {
         let record = Arc::new(Mutex::new(RunTrace::new(&inner.settings.limits, log_bytes)));
         let payer = Arc::clone(&inner);
-        let search = SearchAccount::new(workspace.into(), move |used| {
-            payer.engine.charge_cpu_time(workspace, used);
+        let share = content.share;
+        let search = SearchAccount::new(share, move |used| {
+            payer.engine.charge_cpu_time(share, used);
             payer.record_measurement((workspace, app), Measurement::CpuTime { workload, used });
         });
         let redaction = clear_secrets.map(|scrubber| Redaction::new(scrubber, search.clone()));

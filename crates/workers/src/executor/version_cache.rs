@@ -8,7 +8,7 @@ use apps::{
 };
 use backend_data::{Access, ProjectRef, Scope};
 use kernel::{
-    StoreError,
+    ShareId, StoreError,
     id::{AppId, ProjectId, VersionId, WorkspaceId},
 };
 use moka::sync::Cache;
@@ -28,6 +28,8 @@ const PROJECT_TTL: Duration = Duration::from_secs(1);
 pub(super) struct LoadedVersion {
     pub(super) bundle: Arc<Bundle>,
     pub(super) manifest: Manifest,
+    /// Share whose slots and processor time it takes: that of the person who created the workspace, which never changes.
+    pub(super) share: ShareId,
 }
 
 /// The rows of a project as `env.data.NAME`, and what the app may do with them.
@@ -76,8 +78,9 @@ impl VersionCache {
         }
         let found = self.store.version(workspace, app, version).await?;
         let Some((_, content)) = found.filter(|(version, _)| version.is_runnable) else { return Ok(None) };
+        let share = ShareId::of(self.store.workspace_creator(workspace).await?, workspace);
         let bundle = Arc::new(Bundle { version, files: content.files });
-        let content = Arc::new(LoadedVersion { bundle, manifest: content.manifest });
+        let content = Arc::new(LoadedVersion { bundle, manifest: content.manifest, share });
         self.versions.insert(key, Arc::clone(&content));
         Ok(Some(content))
     }

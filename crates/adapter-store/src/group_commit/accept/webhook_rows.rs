@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use kernel::{Id, StoreError, id::HookId};
+use kernel::{Id, ShareId, StoreError, id::HookId};
 use runs::webhooks::{AcceptCall, RevisionVector};
 use sea_orm::DbBackend;
 use uuid::Uuid;
@@ -14,6 +14,7 @@ pub(crate) struct WebhookRow {
     pub(crate) revisions: RevisionVector,
     pub(crate) version: Option<Uuid>,
     pub(crate) retries: u8,
+    pub(crate) share: ShareId,
 }
 
 /// Loads them. On PostgreSQL their automations cannot be deleted until the batch is committed.
@@ -26,7 +27,7 @@ pub(super) async fn load_webhook_rows<D: SqlExecutor>(
     let mut webhook_rows = HashMap::new();
     for hooks in statement_chunks_for(db, &hooks) {
         let mut sql = Sql::new(
-            "SELECT h.id, h.revision, a.revision, p.revision, w.revision, p.current_version_id, a.retries FROM webhooks h \
+            "SELECT h.id, h.revision, a.revision, p.revision, w.revision, p.current_version_id, a.retries, w.created_by, w.id FROM webhooks h \
              JOIN automations a ON a.id = h.automation_id JOIN apps p ON p.id = a.app_id \
              JOIN workspaces w ON w.id = h.workspace_id WHERE h.id IN (",
         );
@@ -39,7 +40,9 @@ pub(super) async fn load_webhook_rows<D: SqlExecutor>(
             let revisions =
                 RevisionVector([column(&row, 1)?, column(&row, 2)?, column(&row, 3)?, column(&row, 4)?]);
             let retries = column::<i16>(&row, 6)?.try_into().unwrap_or_default();
-            let webhook_row = WebhookRow { revisions, version: column(&row, 5)?, retries };
+            let creator = column::<Option<Uuid>>(&row, 7)?.map(Id::from_uuid);
+            let share = ShareId::of(creator, Id::from_uuid(column(&row, 8)?));
+            let webhook_row = WebhookRow { revisions, version: column(&row, 5)?, retries, share };
             webhook_rows.insert(Id::from_uuid(column(&row, 0)?), webhook_row);
         }
     }

@@ -124,6 +124,10 @@ impl ExecutorStore for FakeStore {
         }))
     }
 
+    async fn workspace_creator(&self, _: WorkspaceId) -> Result<Option<UserId>, StoreError> {
+        Ok(Some(id(4)))
+    }
+
     async fn gates(&self, _: WorkspaceId) -> Result<Vec<Gate>, StoreError> {
         assert!(!self.gates_were_read.swap(true, Ordering::Relaxed), "the gates were read again");
         Ok(vec![gate("api.example.com"), gate("slow.example.com")])
@@ -486,6 +490,7 @@ pub(super) fn claimed() -> ClaimedRun {
     ClaimedRun {
         id: id::<kernel::id::kind::Run>(6) as RunId,
         workspace: id(1),
+        share: kernel::ShareId::of(Some(id(4)), id(1)),
         app: id(2),
         app_availability: AppAvailability::Ready,
         automation: None,
