@@ -1,4 +1,5 @@
-//! Requests whose caller loses a right, or is signed out, before the last byte of the body arrives. Those of agents are in `mcp`.
+//! Requests whose caller loses a right, or is signed out, before the last byte of the body arrives, or is read. Those of agents
+//! are in `mcp`.
 
 use std::time::Duration;
 
@@ -57,6 +58,28 @@ tests::on_both! {
         end_sessions(&server, email).await?;
         held.finish().await?.assert_error(401, "unauthorized");
         assert_eq!(row_ids(&server.client(), &project, &key).await?, json!([{"id": "tea"}]));
+        Ok(())
+    }
+
+    async fn a_file_that_is_read_slowly_ends_with_the_right_to_it(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let (project, _) = create_project(&owner, &workspace).await?;
+        let builder = owner.add_member(&workspace, "builder").await?;
+        // More than a connection holds on its way.
+        let rows: String = (0..1500).map(|row| format!("row-{row},{}\n", "x".repeat(20_000))).collect();
+        let import = owner.request(Method::POST, &project.console_path("/tables/items/import"));
+        import.body("text/csv", format!("id,title\n{rows}"))?.send().await?.assert_status(200);
+        let path = project.console_path("/tables/items/export");
+        let open = async || builder.request(Method::GET, &path).open_stream().await;
+        let (length, is_whole) = open().await?.drain().await;
+        assert!(is_whole && length > rows.len(), "{length}");
+        let mut held = open().await?;
+        held.next_chunk().await?;
+        let member = format!("/v1/workspaces/{workspace}/members/{}", builder.user_id().await?);
+        owner.delete(&member).await?.assert_status(200);
+        let (length, is_whole) = held.drain().await;
+        assert!(!is_whole && length < rows.len() / 2, "{length}");
         Ok(())
     }
 

@@ -73,15 +73,7 @@ impl<C: CallerKind, P: Proof + 'static> FromRequestParts<Api> for Authorized<C, 
         let proof = P::prove(api, &ctx, id).await?;
         refuse_preconditions(parts)?;
         if takes_body(&parts.method) {
-            let (late_api, late_ctx, id, role) =
-                (api.clone(), ctx.0.clone(), id.to_owned(), proof.proven_role());
-            parts.extensions.insert(LateProof::new(move || {
-                let (api, ctx, id) = (late_api.clone(), late_ctx.clone(), id.clone());
-                async move {
-                    let ctx = api.reauthenticate(&ctx).await?;
-                    P::prove_again(&api, &ctx, &id, role).await
-                }
-            }));
+            parts.extensions.insert(late_proof(api, &ctx, id, &proof));
         }
         Ok(Self(ctx, proof))
     }
@@ -91,6 +83,18 @@ impl<C: CallerKind, P: Proof + 'static> FromRequestParts<Api> for Authorized<C, 
 /// after one.
 fn takes_body(method: &Method) -> bool {
     !method.is_safe()
+}
+
+/// Returns what proves a right on an object once more, with the caller's credential.
+pub(crate) fn late_proof<P: Proof + 'static>(api: &Api, ctx: &Context, id: &str, proof: &P) -> LateProof {
+    let (api, ctx, id, role) = (api.clone(), ctx.clone(), id.to_owned(), proof.proven_role());
+    LateProof::new(move || {
+        let (api, ctx, id) = (api.clone(), ctx.clone(), id.clone());
+        async move {
+            let ctx = api.reauthenticate(&ctx).await?;
+            P::prove_again(&api, &ctx, &id, role).await
+        }
+    })
 }
 
 /// Returns what authenticates a caller once more, if there is one.

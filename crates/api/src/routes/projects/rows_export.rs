@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::project_ref;
 use crate::{
-    auth::{Authorized, Console},
+    auth::{Authorized, Console, late_proof},
     http::{
         error::ApiResult,
         extract::{Params, Path},
@@ -58,7 +58,8 @@ pub(crate) struct ExportRows {
 /// Export all rows of a backend project's table
 ///
 /// Up to 5,000 rows, ordered by id, sent while they are read. `Content-Range` has the number of rows that are sent and
-/// the total, so that you can show progress and detect an incomplete file.
+/// the total, so that you can show progress and detect an incomplete file. A file is cut off if you lose access to the
+/// project while it is sent.
 #[utoipa::path(
     get, path = "/v1/backend/projects/{projectId}/tables/{table}/export", tag = "backend-console",
     params(
@@ -76,11 +77,13 @@ pub(crate) struct ExportRows {
 )]
 pub(crate) async fn export_project_rows(
     State(api): State<Api>,
-    Authorized(_ctx, access): Authorized<Console, ProjectAccess>,
-    Path((_, table)): Path<(String, String)>,
+    Authorized(ctx, access): Authorized<Console, ProjectAccess>,
+    Path((project, table)): Path<(String, String)>,
     Params(input): Params<ExportRows>,
 ) -> ApiResult<Response> {
     let project_ref = project_ref(&api, &access).await?;
+    // The client decides how long the file takes, and reads no page after losing the right to it.
+    let late_proof = late_proof(&api, &ctx, &project, &access);
     let form = input.format;
     let has_mark = input.bom && form == FileForm::Csv;
     let first = fetch_page(&api, &project_ref, &table, form, "", true).await?;
@@ -92,16 +95,20 @@ pub(crate) async fn export_project_rows(
         FileForm::Json => ("application/json", "json"),
     };
     let name = format!("attachment; filename=\"{table}.{ending}\"");
-    let state = Some((api, project_ref, table, first, 0_u64));
+    let state = Some((api, project_ref, table, late_proof, first, 0_u64));
     let chunks = stream::unfold(state, move |state| async move {
-        let (api, project_ref, table, page, sent) = state?;
+        let (api, project_ref, table, late_proof, page, sent) = state?;
         let chunk = file_chunk(form, &page, sent);
         let is_first = sent == 0;
         let chunk = if has_mark && is_first { [BYTE_ORDER_MARK, &chunk[..]].concat().into() } else { chunk };
         let sent = sent + page.rows;
         let next = match page.next_cursor {
             Some(cursor) if sent < MAX_ROWS => {
-                match self::fetch_page(&api, &project_ref, &table, form, &cursor, false).await {
+                let next = match late_proof.prove().await {
+                    Ok(()) => fetch_page(&api, &project_ref, &table, form, &cursor, false).await,
+                    Err(problem) => Err(problem),
+                };
+                match next {
                     Ok(next) if next.rows > 0 => Some(next),
                     Ok(_) => None,
                     // Aborts the response, so that the client notices.
@@ -111,7 +118,7 @@ pub(crate) async fn export_project_rows(
             _ => None,
         };
         Some(match next {
-            Some(page) => (Ok(chunk), Some((api, project_ref, table, page, sent))),
+            Some(page) => (Ok(chunk), Some((api, project_ref, table, late_proof, page, sent))),
             None => (Ok(close_file(form, chunk)), None),
         })
     });
