@@ -4,7 +4,7 @@
 use anyhow::{Context as _, Result};
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Client, Server, eventually};
+use tests::{BackendProject, Client, Server, eventually};
 
 /// An app that responds, sleeps or computes as its path or input says, and logs when it has started.
 const HOSTILE: &str = "
@@ -81,6 +81,14 @@ fn spawn_visit(hostile: &AppFixture, how: &str) -> tokio::task::JoinHandle<()> {
             drop(request);
         }
     })
+}
+
+/// Creates a workspace and a project with a table, and returns the path of imports into it.
+async fn create_import_path(owner: &Client) -> Result<String> {
+    let workspace = owner.create_workspace("Files").await?.id;
+    let project = BackendProject::create(owner, &workspace).await?;
+    project.create_table("items", &[("title", "text")]).await?;
+    Ok(project.console_path("/tables/items/import"))
 }
 
 async fn wait_for_six_runs(owner: &Client, runs: &[String]) -> Result<()> {
@@ -166,6 +174,34 @@ tests::on_both! {
         let (visitor, page) = (other.owner.signed_out(), format!("{}?how=stream", other.page));
         drop(visitor.request(Method::GET, &page).open_stream().await?);
         visits.iter().for_each(tokio::task::JoinHandle::abort);
+        Ok(())
+    }
+
+    /// Two files of one person at most arrive at once, and neither takes the turn of another person's.
+    async fn slow_uploads_of_one_person_hold_up_nobody(server: Server) -> Result<()> {
+        let hostile = server.sign_in("hostile@example.test").await?;
+        let hostile_path = create_import_path(&hostile).await?;
+        let mut held = Vec::new();
+        for number in 0..2 {
+            let file = format!("id\nslow-{number}\n");
+            let request = hostile.request(Method::POST, &hostile_path).body("text/csv", file)?;
+            held.push(request.send_unfinished().await?);
+        }
+        let check_path = format!("{hostile_path}?check=true");
+        eventually("both files have their places", async || {
+            let third = hostile.request(Method::POST, &check_path).body("text/csv", "id\n")?.send().await?;
+            anyhow::ensure!(third.status == 503, "{third}");
+            third.assert_error(503, "overloaded");
+            Ok(())
+        })
+        .await?;
+        let quiet = server.sign_in("quiet@example.test").await?;
+        let quiet_path = create_import_path(&quiet).await?;
+        let import = quiet.request(Method::POST, &quiet_path).body("text/csv", "id\ntea\n")?.send().await?;
+        assert_eq!(import.ok()?["imported"], 1);
+        for file in held {
+            assert_eq!(file.finish().await?.ok()?["imported"], 1);
+        }
         Ok(())
     }
 }
