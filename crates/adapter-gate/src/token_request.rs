@@ -29,6 +29,8 @@ use crate::{
 const MAX_RESPONSE: usize = 64 << 10;
 /// Bytes of an access token.
 const MAX_TOKEN: usize = 16 << 10;
+/// A mark that some servers write before JSON (RFC 8259, section 8.1).
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Asks for a token. The grant is opened when nothing is left that could refuse the request.
 pub(crate) async fn request_token(
@@ -195,10 +197,6 @@ fn authenticate_client(
 /// Reads the response of a token endpoint (RFC 6749, sections 5.1 and 5.2). No message repeats any of it.
 fn read_response(host: &GateHost, status: StatusCode, body: &[u8]) -> Result<IssuedToken, TokenError> {
     #[derive(Deserialize)]
-    struct Failed {
-        error: String,
-    }
-    #[derive(Deserialize)]
     struct Issued {
         access_token: String,
         #[serde(default)]
@@ -217,15 +215,15 @@ fn read_response(host: &GateHost, status: StatusCode, body: &[u8]) -> Result<Iss
     if matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS) {
         return refuse(RefusalCode::UpstreamFailed, "is overloaded");
     }
-    if status.is_client_error() {
-        let error = serde_json::from_slice::<Failed>(body).map(|failed| failed.error).unwrap_or_default();
-        if error == "invalid_grant" {
-            return Err(TokenError::GrantEnded);
-        }
-        return refuse(RefusalCode::AuthRejected, "rejected the credential");
-    }
-    if !status.is_success() {
+    if !status.is_success() && !status.is_client_error() {
         return refuse(RefusalCode::UpstreamFailed, &format!("answered with the status {}", status.as_u16()));
+    }
+    let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
+    match Failure::of(status, body) {
+        Some(Failure::GrantEnded) => return Err(TokenError::GrantEnded),
+        Some(Failure::Rejected) => return refuse(RefusalCode::AuthRejected, "rejected the credential"),
+        Some(Failure::Unavailable) => return refuse(RefusalCode::UpstreamFailed, "is not available"),
+        None => {}
     }
     let useless = || refuse(RefusalCode::UpstreamFailed, "answered without a bearer token");
     let Ok(issued) = serde_json::from_slice::<Issued>(body) else { return useless() };
@@ -251,6 +249,39 @@ fn read_response(host: &GateHost, status: StatusCode, body: &[u8]) -> Result<Iss
         refresh_token: issued.refresh_token.filter(|token| is_token(token)).map(SecretString::from),
         lifetime: seconds.map(Duration::from_secs),
     })
+}
+
+/// What the error of a token endpoint means.
+enum Failure {
+    /// Somebody has to connect again.
+    GrantEnded,
+    Rejected,
+    /// It may pass.
+    Unavailable,
+}
+
+impl Failure {
+    /// Returns the failure that a response reports: by its status, or by an error in the body of a success, as GitHub and Slack
+    /// have it.
+    fn of(status: StatusCode, body: &[u8]) -> Option<Self> {
+        #[derive(Default, Deserialize)]
+        struct Body {
+            #[serde(default)]
+            error: Option<String>,
+        }
+        let error = serde_json::from_slice::<Body>(body).unwrap_or_default().error;
+        match error.as_deref() {
+            // RFC 6749, section 5.2; the others are GitHub's and Slack's words for it.
+            Some("invalid_grant" | "bad_refresh_token" | "invalid_refresh_token" | "token_revoked") => {
+                Some(Self::GrantEnded)
+            }
+            Some("server_error" | "temporarily_unavailable" | "slow_down") => Some(Self::Unavailable),
+            error if status.is_client_error() || error.is_some_and(|error| !error.is_empty()) => {
+                Some(Self::Rejected)
+            }
+            _ => None,
+        }
+    }
 }
 
 fn unusable_secret(connection: &Connection) -> Refusal {
