@@ -224,11 +224,7 @@ impl Reader {
         let is_open = match keywords.take("additionalProperties") {
             None => true,
             Some(Value::Bool(false)) => false,
-            Some(_) => {
-                return Err(
-                    keywords.error("additionalProperties", "must be false, or left out to allow others")
-                );
-            }
+            Some(_) => return Err(keywords.error("additionalProperties", "must be true or false")),
         };
         Ok(ObjectSchema { properties, required, is_open })
     }
@@ -366,7 +362,7 @@ mod tests {
                 "properties.p.uniqueItems",
             ),
             (
-                json!({ "type": "object", "properties": {}, "additionalProperties": true }),
+                json!({ "type": "object", "properties": {}, "additionalProperties": { "type": "string" } }),
                 "additionalProperties",
             ),
             (json!({ "type": "object", "properties": {}, "required": ["x"] }), "required"),

@@ -64,6 +64,10 @@ fn is_default(schema: &Map<String, Value>, name: &str, value: &Value) -> bool {
     match name {
         "nullable" | "uniqueItems" | "exclusiveMinimum" | "exclusiveMaximum" => *value == Value::Bool(false),
         "minProperties" => value.as_u64() == Some(0),
+        "additionalProperties" => match value {
+            Value::Object(schema) => schema.is_empty(),
+            value => *value == Value::Bool(true),
+        },
         "$defs" | "definitions" | "patternProperties" | "dependentRequired" | "dependentSchemas" => {
             value.as_object().is_some_and(Map::is_empty)
         }
@@ -95,6 +99,7 @@ mod tests {
                 "days": { "type": "integer", "minimum": 1 },
                 "tags": { "type": "array", "items": { "type": "string" } },
                 "at": { "type": "object", "properties": { "x": { "type": "number" } } },
+                "to": { "type": "object", "properties": { "y": { "type": "number" } } },
             },
             "additionalProperties": false,
         });
@@ -127,7 +132,12 @@ mod tests {
                     "type": "object",
                     "properties": { "x": { "type": "number", "format": "double", "title": null } },
                     "required": null,
-                    "additionalProperties": null,
+                    "additionalProperties": true,
+                },
+                "to": {
+                    "type": "object",
+                    "properties": { "y": { "type": "number" } },
+                    "additionalProperties": {},
                 },
             },
             "required": null,
