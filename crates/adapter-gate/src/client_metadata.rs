@@ -3,12 +3,12 @@
 //! Anybody can name such a URL, so it must be HTTPS on the internet: the name is resolved once, none of its addresses
 //! may be special, and the very address that was checked is connected to. Redirects are not followed.
 
+mod places;
+
 use std::{
-    collections::HashMap,
-    hash::Hash,
     io,
     net::{IpAddr, SocketAddr},
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -21,12 +21,13 @@ use identity::oauth::{
 };
 use moka::{Expiry, future::Cache};
 use rustls::ClientConfig;
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 use crate::{
     client::{build_pinned_client, tls_config},
     resolve::Resolve,
 };
+use places::Places;
 
 /// Time limit from resolving the name to the last byte.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
@@ -34,14 +35,8 @@ const MIN_TTL: Duration = Duration::from_secs(300);
 const MAX_TTL: Duration = Duration::from_secs(24 * 3600);
 /// Maximum number of cached documents.
 const MAX_CACHED_DOCUMENTS: u64 = 1000;
-/// Maximum number of concurrent fetches, so that nobody can use this server to attack another.
-const MAX_CONCURRENT_FETCHES: usize = 16;
-/// Of these, for one network that asks and for one host that is asked, so that nobody keeps others waiting.
-const MAX_FETCHES_OF_ONE: usize = 2;
 /// Time that a request waits until its fetch may begin.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Entries of a share table above which those are dropped that nobody uses.
-const MAX_IDLE_SHARES: usize = 256;
 
 /// A fetched document, and the time for which it may be cached.
 #[derive(Clone)]
@@ -64,34 +59,7 @@ pub struct ClientMetadataFetcher {
     tls: ClientConfig,
     allow_loopback: bool,
     cache: Cache<MetadataUrl, CachedDocument>,
-    fetch_permits: Semaphore,
-    network_shares: Shares<Option<IpAddr>>,
-    host_shares: Shares<String>,
-}
-
-/// Limits of concurrent fetches, by what they have in common.
-struct Shares<K>(Mutex<HashMap<K, Weak<Semaphore>>>);
-
-impl<K: Eq + Hash> Shares<K> {
-    fn new() -> Self {
-        Self(Mutex::new(HashMap::new()))
-    }
-
-    async fn acquire(&self, key: K) -> Result<OwnedSemaphorePermit, AcquireError> {
-        let share = {
-            let mut shares = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if shares.len() >= MAX_IDLE_SHARES {
-                shares.retain(|_, share| share.strong_count() > 0);
-            }
-            let used = shares.get(&key).and_then(Weak::upgrade);
-            used.unwrap_or_else(|| {
-                let share = Arc::new(Semaphore::new(MAX_FETCHES_OF_ONE));
-                shares.insert(key, Arc::downgrade(&share));
-                share
-            })
-        };
-        share.acquire_owned().await
-    }
+    places: Places,
 }
 
 impl ClientMetadataFetcher {
@@ -106,17 +74,17 @@ impl ClientMetadataFetcher {
             tls: tls_config()?,
             allow_loopback: loopback,
             cache: Cache::builder().max_capacity(MAX_CACHED_DOCUMENTS).expire_after(TtlExpiry).build(),
-            fetch_permits: Semaphore::new(MAX_CONCURRENT_FETCHES),
-            network_shares: Shares::new(),
-            host_shares: Shares::new(),
+            places: Places::new(),
         })
     }
 
     async fn fetch_with_timeout(&self, id: &MetadataUrl) -> Result<CachedDocument, DocumentError> {
-        let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.fetch_document(id));
-        fetched
-            .await
-            .unwrap_or_else(|_| Err(DocumentError::Unreachable("it took longer than 5 seconds".to_owned())))
+        let late = || DocumentError::Unreachable("it took longer than 5 seconds".to_owned());
+        tokio::select! {
+            biased;
+            fetched = timeout(FETCH_TIMEOUT, self.fetch_document(id)) => fetched.unwrap_or_else(|_| Err(late())),
+            () = self.places.disturbed() => Err(DocumentError::Busy),
+        }
     }
 
     #[tracing::instrument(level = "debug", skip_all, fields(host = id.host(), method = "GET"))]
@@ -210,13 +178,8 @@ impl ClientDocumentFetcher for ClientMetadataFetcher {
         }
         // Each waits for itself, before it shares a fetch: what one network has in flight does not keep others from the
         // document.
-        let permits = async {
-            let network = self.network_shares.acquire(network).await?;
-            let host = self.host_shares.acquire(id.host().to_owned()).await?;
-            Ok::<_, AcquireError>((network, host, self.fetch_permits.acquire().await?))
-        };
-        let permits = tokio::time::timeout(WAIT_TIMEOUT, permits).await;
-        let _permits = permits.map_err(|_| DocumentError::Busy)?.map_err(unreachable)?;
+        let place = timeout(WAIT_TIMEOUT, self.places.acquire(network, id.host())).await;
+        let _place = place.map_err(|_| DocumentError::Busy)?.map_err(unreachable)?;
         // Callers with the same URL wait for the same fetch; a failure is not cached.
         let found = self.cache.try_get_with_by_ref(id, self.fetch_with_timeout(id)).await;
         found.map(|found| found.client).map_err(|error: Arc<DocumentError>| (*error).clone())

@@ -7,13 +7,17 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use adapter_gate::{ClientMetadataFetcher, Resolve};
 use async_trait::async_trait;
 use connections::GateHost;
 use identity::oauth::{ClientDocumentFetcher as _, clients::DocumentError};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::{
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    time::Instant,
+};
 
 /// Resolves to these addresses, and counts the lookups.
 struct FakeResolver(Vec<IpAddr>, AtomicUsize);
@@ -133,4 +137,32 @@ async fn one_network_or_host_keeps_nobody_else_waiting() {
     );
     assert_eq!(asked.recv().await.unwrap(), "agent.example");
     assert!(asked.try_recv().is_err(), "no network and no host has more than its share");
+}
+
+/// Somebody has so many networks and hosts that all places are theirs.
+#[tokio::test(start_paused = true)]
+async fn slow_hosts_of_many_networks_give_way_after_a_second() {
+    let (fetcher, mut asked) = slow_fetcher();
+    let fetch_slowly =
+        |number: usize| fetch(&fetcher, &format!("slow{number}.example"), 1, &format!("198.51.100.{number}"));
+    let mut slow: Vec<_> = (0..16).map(fetch_slowly).collect();
+    for _ in 0..16 {
+        asked.recv().await.unwrap();
+    }
+    slow.extend((16..20).map(fetch_slowly));
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let begun = Instant::now();
+    let refused = fetch(&fetcher, "agent.example", 1, "203.0.113.1").await.unwrap();
+    assert!(matches!(refused, DocumentError::Unreachable(_)), "{refused}");
+    assert_eq!(
+        begun.elapsed().as_millis(),
+        900,
+        "the others who waited had only as many of the places as they are"
+    );
+    let mut given_way = 0;
+    for fetch in slow {
+        let failure = fetch.await.unwrap();
+        given_way += usize::from(matches!(failure, DocumentError::Busy));
+    }
+    assert_eq!(given_way, 5, "as many as others waited");
 }
