@@ -3,6 +3,7 @@
 mod batch;
 mod body;
 mod catalog_cache;
+mod file_columns;
 mod import;
 mod options;
 mod outbox;

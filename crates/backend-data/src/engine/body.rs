@@ -1,9 +1,8 @@
-//! Parsers of request bodies: rows as JSON objects or CSV, and the columns of an update. JSON is not parsed into a
-//! tree.
+//! Parsers of JSON bodies: rows as objects, and the columns of an update. JSON is not parsed into a tree.
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     fmt,
 };
 
@@ -16,16 +15,14 @@ use serde_json::value::RawValue;
 use super::row_id::RowIdGenerator;
 use crate::{
     catalog::{Column, Table},
-    csv,
     error::{Error, ErrorKind, Quoted, Result},
-    record_splitter::TextRecord,
     sql::InsertRows,
     timestamp::Micros,
     value::Value,
 };
 
 /// A row as it was sent: its keys, each once, and the JSON text of their values.
-struct RowObject<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(super) struct RowObject<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for RowObject<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -175,12 +172,12 @@ pub(super) fn parse_insert_rows<'t>(
 }
 
 /// Maps the names of columns to their positions in the table.
-fn column_positions(table: &Table) -> HashMap<&str, usize> {
+pub(super) fn column_positions(table: &Table) -> HashMap<&str, usize> {
     table.columns.iter().enumerate().map(|(at, column)| (column.name.as_str(), at)).collect()
 }
 
 /// Returns the values of one object in the order of the table's columns.
-fn row_values(
+pub(super) fn row_values(
     table: &Table,
     positions: &HashMap<&str, usize>,
     row: &[(Cow<'_, str>, &RawValue)],
@@ -240,7 +237,7 @@ impl<'f> RowDefaults<'f> {
     }
 
     /// Completes the values of a row.
-    fn fill_row(&self, written: &[Column], slots: Vec<Option<Value>>) -> Result<Vec<Value>> {
+    pub(super) fn fill_row(&self, written: &[Column], slots: Vec<Option<Value>>) -> Result<Vec<Value>> {
         let values = written.iter().zip(slots).enumerate().map(|(at, (column, value))| {
             match (column.name.as_str(), value) {
                 ("id", None) => Ok(Value::Text(self.ids.next(self.now))),
@@ -282,279 +279,6 @@ pub(super) fn parse_put_row<'t>(
     }
     *stored_id = Value::Text(id);
     Ok(changes)
-}
-
-/// Parses the rows of an insert as CSV. The first record names the columns.
-pub(super) fn parse_insert_csv<'t>(
-    table: &'t Table,
-    body: &[u8],
-    named: Option<&[String]>,
-    most: usize,
-    fill: &RowDefaults<'_>,
-) -> Result<InsertRows<'t>> {
-    let text = std::str::from_utf8(body).map_err(|_| Error::invalid_body("the body must be CSV in UTF-8"))?;
-    let mut records = csv::RecordReader::new(text);
-    let header = records
-        .next()
-        .ok_or_else(|| Error::invalid_body("the first line of the CSV must name the columns"))??;
-    let line = header.line;
-    let header = CsvHeader::new(table, header.fields, named, CreatedAt::Refuse)
-        .map_err(|error| error.in_line(line))?;
-    records.set_white_space(header.white_space());
-    let mut values = Vec::new();
-    for record in records {
-        if values.len() == most {
-            return Err(Error::invalid_body(format!("more than {most} rows")));
-        }
-        let csv::Record { line, fields } = record?;
-        let read = header.values(table, &fields, fill, &mut IgnoredColumns::default());
-        values.push(read.map_err(|error| error.in_line(line))?);
-    }
-    Ok(InsertRows {
-        columns: table.columns.iter().collect(),
-        given: header.given_columns(table),
-        rows: values,
-    })
-}
-
-/// The treatment of a `created_at` that a client sends, which the server sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CreatedAt {
-    /// It is an error.
-    Refuse,
-    /// It is left out, as of a file that was exported before.
-    Ignore,
-    /// It is kept, as of rows that are moved.
-    Keep,
-}
-
-impl CreatedAt {
-    /// Returns a column that a client writes; `None` if it is left out.
-    fn find_column<'t>(self, table: &'t Table, name: &str) -> Result<Option<&'t Column>> {
-        match self {
-            Self::Refuse => writable_column(table, name).map(Some),
-            Self::Ignore if name == "created_at" => Ok(None),
-            Self::Ignore | Self::Keep => table.get_column(name).map(Some),
-        }
-    }
-}
-
-/// The columns of a file that were left out, by their position in the file.
-#[derive(Clone, Default)]
-pub(super) struct IgnoredColumns(BTreeMap<usize, String>);
-
-impl IgnoredColumns {
-    /// Adds a column without a name, which is called by its number: no column of a table can have such a name.
-    fn add_unnamed(&mut self, position: usize) {
-        self.0.entry(position).or_insert_with(|| format!("column {}", position + 1));
-    }
-
-    /// Returns the names, each once.
-    pub(super) fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for name in self.0.values() {
-            if !names.contains(name) {
-                names.push(name.clone());
-            }
-        }
-        names
-    }
-}
-
-/// A field of the first record of a CSV.
-#[derive(Clone, Copy, PartialEq)]
-enum HeaderField {
-    /// Position of its column.
-    Column(usize),
-    /// Its values are left out.
-    Skipped,
-    /// It has no name. Spreadsheets leave such columns behind.
-    Unnamed,
-}
-
-/// The first record of a CSV.
-pub(super) struct CsvHeader {
-    fields: Vec<HeaderField>,
-    /// Number of fields up to the last one that has a name. Spreadsheets leave out separators behind the last value of
-    /// a row, so that a row need not have the unnamed fields behind it.
-    named_width: usize,
-    created_at: CreatedAt,
-    /// The columns that are left out whatever the rows have.
-    ignored: IgnoredColumns,
-}
-
-impl CsvHeader {
-    pub(super) fn new(
-        table: &Table,
-        record: Vec<Option<String>>,
-        named: Option<&[String]>,
-        created_at: CreatedAt,
-    ) -> Result<Self> {
-        let is_single = record.len() == 1;
-        let mut fields = Vec::with_capacity(record.len());
-        let mut ignored = IgnoredColumns::default();
-        for (at, name) in record.into_iter().enumerate() {
-            let Some(name) = name.filter(|name| !name.trim().is_empty()) else {
-                fields.push(HeaderField::Unnamed);
-                continue;
-            };
-            if named.is_some_and(|named| !named.contains(&name)) {
-                fields.push(HeaderField::Skipped);
-                continue;
-            }
-            let column = created_at.find_column(table, &name).map_err(|error| match csv::OTHER_SEPARATORS
-                .into_iter()
-                .find(|separator| name.contains(*separator))
-            {
-                Some(separator) if is_single => csv::separated_otherwise(separator),
-                _ => error,
-            })?;
-            let position =
-                column.and_then(|column| table.columns.iter().position(|other| other.name == column.name));
-            let field = position.map_or(HeaderField::Skipped, HeaderField::Column);
-            if field != HeaderField::Skipped && fields.contains(&field) {
-                return Err(Error::invalid_body(format!("the column {} appears twice", Quoted(&name))));
-            }
-            if field == HeaderField::Skipped {
-                ignored.0.insert(at, name);
-            }
-            fields.push(field);
-        }
-        let last_named = fields.iter().rposition(|field| *field != HeaderField::Unnamed);
-        let last_named = last_named
-            .ok_or_else(|| Error::invalid_body("the first line of the CSV must name the columns"))?;
-        Ok(Self { fields, named_width: last_named + 1, created_at, ignored })
-    }
-
-    /// Returns the columns that are left out whatever the rows have.
-    pub(super) fn ignored_columns(&self) -> IgnoredColumns {
-        self.ignored.clone()
-    }
-
-    /// Returns the meaning of a record of white space.
-    pub(super) fn white_space(&self) -> csv::WhiteSpace {
-        if self.named_width > 1 { csv::WhiteSpace::Blank } else { csv::WhiteSpace::Value }
-    }
-
-    /// Returns the names of the columns.
-    pub(super) fn given_columns<'t>(&self, table: &'t Table) -> Vec<&'t str> {
-        let columns = self.fields.iter().filter_map(|field| match field {
-            HeaderField::Column(position) => table.columns.get(*position),
-            HeaderField::Skipped | HeaderField::Unnamed => None,
-        });
-        columns.map(|column| column.name.as_str()).collect()
-    }
-
-    /// Returns the values of one record in the order of the table's columns, and adds the unnamed columns that have one.
-    pub(super) fn values(
-        &self,
-        table: &Table,
-        record: &[Option<String>],
-        fill: &RowDefaults<'_>,
-        ignored: &mut IgnoredColumns,
-    ) -> Result<Vec<Value>> {
-        let has_text = |field: &Option<String>| field.as_ref().is_some_and(|text| !text.is_empty());
-        // Spreadsheets write separators up to the widest row, so that what follows the last column is empty.
-        let is_short = record.len() < self.named_width;
-        if is_short || record.iter().skip(self.fields.len()).any(has_text) {
-            let expected = if is_short { self.named_width } else { self.fields.len() };
-            let message = format!("a row of the CSV has {} fields instead of {expected}", record.len());
-            return Err(Error::invalid_body(message));
-        }
-        let mut slots: Vec<Option<Value>> = vec![None; table.columns.len()];
-        for (at, (field, header)) in record.iter().zip(&self.fields).enumerate() {
-            let position = match header {
-                HeaderField::Column(position) => *position,
-                // The response to an insert does not say what was left out.
-                HeaderField::Unnamed if has_text(field) && self.created_at == CreatedAt::Refuse => {
-                    let number = at + 1;
-                    let message =
-                        format!("column {number} of the CSV has a value and no name in the first line");
-                    return Err(Error::invalid_body(message));
-                }
-                HeaderField::Unnamed if has_text(field) => {
-                    ignored.add_unnamed(at);
-                    continue;
-                }
-                HeaderField::Skipped | HeaderField::Unnamed => continue,
-            };
-            let Some((at, column)) = table.columns.get(position).map(|column| (position, column)) else {
-                continue;
-            };
-            let value = match field {
-                // A row without an id gets one.
-                None if column.name == "id" => continue,
-                None => Value::null_for(column)?,
-                Some(text) => Value::from_text(column, text)?,
-            };
-            if let Some(slot) = slots.get_mut(at) {
-                *slot = Some(value);
-            }
-        }
-        fill.fill_row(&table.columns, slots)
-    }
-}
-
-/// The columns of the first object of a file, which all other objects must have.
-pub(super) struct JsonKeys {
-    names: Vec<String>,
-    created_at: CreatedAt,
-}
-
-impl JsonKeys {
-    pub(super) fn new(table: &Table, object: &[u8], created_at: CreatedAt) -> Result<Self> {
-        let RowObject(first) = serde_json::from_slice(object).map_err(|error| not_an_object_error(&error))?;
-        let mut names = Vec::with_capacity(first.len());
-        for (name, _) in &first {
-            if let Some(column) = created_at.find_column(table, name)? {
-                names.push(column.name.clone());
-            }
-        }
-        Ok(Self { names, created_at })
-    }
-
-    /// Returns the names of the columns.
-    pub(super) fn given_columns<'t>(&self, table: &'t Table) -> Vec<&'t str> {
-        self.columns(table).into_iter().map(|column| column.name.as_str()).collect()
-    }
-
-    fn columns<'t>(&self, table: &'t Table) -> Vec<&'t Column> {
-        self.names.iter().filter_map(|name| table.column(name)).collect()
-    }
-
-    /// Returns the values of some objects in the order of the table's columns, and adds a `created_at` that is left out.
-    pub(super) fn values(
-        &self,
-        table: &Table,
-        objects: &[TextRecord],
-        fill: &RowDefaults<'_>,
-        ignored: &mut IgnoredColumns,
-    ) -> Result<Vec<Vec<Value>>> {
-        let (positions, given) = (column_positions(table), self.columns(table));
-        let rows = objects.iter().map(|object| {
-            let row = serde_json::from_slice(&object.text).map_err(|error| not_an_object_error(&error));
-            let values = row.and_then(|RowObject(mut row)| {
-                if self.created_at == CreatedAt::Ignore {
-                    let sent = row.len();
-                    row.retain(|(name, _)| name != "created_at");
-                    if row.len() < sent {
-                        // It is the only key that may be left out, so its position is of no importance.
-                        ignored.0.entry(0).or_insert_with(|| "created_at".to_owned());
-                    }
-                }
-                row_values(table, &positions, &row, &given, true, fill)
-            });
-            values.map_err(|error| error.in_position(object.position))
-        });
-        rows.collect()
-    }
-}
-
-fn not_an_object_error(error: &serde_json::Error) -> Error {
-    let text = error.to_string();
-    // The line is one of the row, not of the file.
-    let reason = text.split(" at line ").next().unwrap_or_default();
-    Error::invalid_body("each row must be a JSON object of column values").with_details(reason)
 }
 
 /// Refuses an upsert with two rows that have the same values in these columns: it would not be defined which one stays.
@@ -603,7 +327,7 @@ pub(super) fn parse_assignments<'t>(table: &'t Table, body: &[u8]) -> Result<Vec
         .collect()
 }
 
-fn writable_column<'t>(table: &'t Table, name: &str) -> Result<&'t Column> {
+pub(super) fn writable_column<'t>(table: &'t Table, name: &str) -> Result<&'t Column> {
     let column = table.get_column(name)?;
     if column.name == "created_at" {
         return Err(Error::invalid_request("created_at is set by the server and cannot be written"));

@@ -1,14 +1,13 @@
 //! Imports: rows from a file of any size, read in batches and written all or none.
 
+mod written_batches;
+
 use std::{
     collections::VecDeque,
     fmt,
     future::poll_fn,
     io::{self, Cursor, Read},
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     task::Poll,
 };
 
@@ -16,7 +15,8 @@ use bytes::Bytes;
 
 use super::{
     Engine,
-    body::{CreatedAt, CsvHeader, IgnoredColumns, JsonKeys, RowDefaults},
+    body::RowDefaults,
+    file_columns::{CreatedAt, CsvHeader, IgnoredColumns, JsonKeys},
     row_id::RowIdGenerator,
 };
 use crate::{
@@ -25,13 +25,14 @@ use crate::{
     csv,
     error::{Error, Result},
     ident::ProjectRef,
-    record_splitter::{Framing, Position, RecordSplitter, TextRecord},
+    record_splitter::{Framing, RecordSplitter, TextRecord},
     rule::Action,
     sql::{self, InsertRows, StatementOptions},
     store::{Import, RowBatches, TableScope},
     timestamp::Micros,
     value::Value,
 };
+use written_batches::{RowRange, WrittenBatches};
 
 /// Maximum number of rows of a batch.
 const BATCH_ROWS: usize = 500;
@@ -177,7 +178,7 @@ impl Engine {
                 Ok(Box::new(rows.map(move |batch| {
                     let batch = batch?;
                     // The store asks for a batch after it wrote the one before.
-                    let before = written.start(&batch);
+                    let before = written.start(batch.range, batch.rows.len());
                     options.report_progress(Progress::Written(before));
                     Ok(batch.rows)
                 })))
@@ -249,49 +250,6 @@ async fn yield_now() {
 struct RowBatch {
     rows: Vec<Vec<Value>>,
     range: RowRange,
-}
-
-/// The positions of the first and the last row of a batch. A store does not say which of its rows was refused.
-#[derive(Clone, Copy, Debug)]
-struct RowRange {
-    first: Position,
-    last: Position,
-}
-
-impl fmt::Display for RowRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { first, last } = self;
-        match (first.element, last.element) {
-            _ if first == last => write!(f, "In {first}."),
-            (Some(first), Some(last)) => write!(f, "It is among the rows {first} to {last}."),
-            _ => write!(f, "It is among the lines {} to {}.", first.line, last.line),
-        }
-    }
-}
-
-/// The batches that the store took in the current attempt.
-#[derive(Default)]
-struct WrittenBatches {
-    rows: AtomicU64,
-    last: Mutex<Option<RowRange>>,
-}
-
-impl WrittenBatches {
-    /// Forgets the batches of an attempt that was undone.
-    fn restart(&self) {
-        self.rows.store(0, Ordering::Relaxed);
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    /// Adds a batch and returns the number of rows before it.
-    fn start(&self, batch: &RowBatch) -> u64 {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch.range);
-        self.rows.fetch_add(batch.rows.len() as u64, Ordering::Relaxed)
-    }
-
-    fn last(&self) -> Option<RowRange> {
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The rows of a file, in batches.
@@ -426,7 +384,7 @@ fn parse_csv_record(record: &TextRecord, is_header: bool) -> Result<Vec<Option<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Random, engine::body};
+    use crate::{Random, engine::file_columns};
 
     struct Zeros;
 
@@ -464,7 +422,7 @@ mod tests {
     fn read_body(text: &str) -> Result<String> {
         let (table, ids) = (table(), RowIdGenerator::new(Arc::new(Zeros)));
         let fill = RowDefaults::new(&table, &ids, Micros::EPOCH)?;
-        Ok(shown(&body::parse_insert_csv(&table, text.as_bytes(), None, 500, &fill)?.rows))
+        Ok(shown(&file_columns::parse_insert_csv(&table, text.as_bytes(), None, 500, &fill)?.rows))
     }
 
     fn shown(rows: &[Vec<Value>]) -> String {

@@ -1,7 +1,7 @@
 //! Operations on rows: list, get, insert, put, update, delete.
 
 use super::{
-    Engine, Page, ReadOptions, WriteOptions, WriteOutcome, body,
+    Engine, Page, ReadOptions, WriteOptions, WriteOutcome, body, file_columns,
     plan::{
         parse_filtered_query, parse_insert_query, parse_put_query, parse_select_query, plan_update,
         range_error, reject_impossible_id, reject_insert_parameters, statement_options, unwrap_single_row,
@@ -348,7 +348,7 @@ impl Engine {
     ) -> Result<Write> {
         sql::authorize(target, Action::Insert)?;
         let columns = query.columns.as_deref();
-        let read = if options.csv_body { body::parse_insert_csv } else { body::parse_insert_rows };
+        let read = if options.csv_body { file_columns::parse_insert_csv } else { body::parse_insert_rows };
         let fill = body::RowDefaults::new(target.table, &self.ids, now)?;
         let fill = fill.with_missing_default(options.missing_default);
         let changes = read(target.table, body, columns, self.limits.max_insert, &fill)?;
