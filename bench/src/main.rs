@@ -182,6 +182,9 @@ fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         if options.scene == Some(scenarios::Scenario::Fetch) {
             return scenarios::fetch::run(Server::with(database).binary(qala), &progress).await;
         }
+        if options.scene == Some(scenarios::Scenario::Decoded) {
+            return scenarios::decoded::run(Server::with(database).binary(qala), &progress).await;
+        }
         let has_default_limits =
             options.scene == Some(scenarios::Scenario::Fairness) && !options.no_rate_limits;
         let limits = if has_default_limits { RateLimits::Default } else { RateLimits::Lifted };

@@ -1,5 +1,6 @@
 //! `cargo xtask bench --scene`: figures that need a setup of their own.
 
+pub(super) mod decoded;
 mod delivery_log;
 mod fairness;
 pub(super) mod fetch;
@@ -38,6 +39,8 @@ pub(super) enum Scenario {
     Fairness,
     /// Requests of an app through a connection.
     Fetch,
+    /// Memory while apps read responses that are long once they are decoded.
+    Decoded,
     /// The list of runs and the rate of runs, without old runs and with a million of them.
     History,
     /// The overview of a workspace of 10,000 apps and a million runs.
@@ -66,7 +69,7 @@ pub(super) async fn run(
         Scenario::Peers => peers::run(server, options, progress).await,
         Scenario::Kills => kills::run(server, progress).await,
         Scenario::Nodes => nodes::run(server, options, progress).await,
-        Scenario::Fetch => bail!("the scene `fetch` starts a server of its own"),
+        Scenario::Fetch | Scenario::Decoded => bail!("this scene starts a server of its own"),
         Scenario::History => history::run(server, options, progress).await,
         Scenario::Overview => overview::run(server, options, progress).await,
     }

@@ -40,7 +40,8 @@ pub const ECHO_TOKEN: &str = "at-0123456789-of-the-echo-service";
 /// A running service. It ends with the runtime of the test.
 ///
 /// The response is the request as text: its line, its headers and its body. `form=base64`, `form=gzip` and
-/// `form=headers` anywhere in the URL ask for another form of it. `/token` is a token endpoint, `/hold` responds once
+/// `form=headers` anywhere in the URL ask for another form of it, and `form=zeros` for ten kilobytes that are 9.9 MB of zeros once
+/// they are decoded. `/token` is a token endpoint, `/hold` responds once
 /// [`EchoService::release`] is called, and `/events` sends the request as one event in small pieces, and a second event after
 /// that call.
 #[derive(Debug)]
@@ -224,12 +225,9 @@ async fn respond(request: Request<Incoming>, state: &State) -> Response<Full<Byt
     if query.contains("form=base64") {
         Response::new(Full::from(STANDARD.encode(&text)))
     } else if query.contains("form=gzip") {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-        let compressed =
-            encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish()).unwrap_or_default();
-        let mut response = Response::new(Full::from(compressed));
-        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        response
+        compressed(text.as_bytes())
+    } else if query.contains("form=zeros") {
+        compressed(&vec![0; 9_900_000])
     } else if query.contains("form=headers") {
         let mut response = Response::new(Full::default());
         for value in head.headers.values() {
@@ -242,4 +240,12 @@ async fn respond(request: Request<Incoming>, state: &State) -> Response<Full<Byt
     } else {
         Response::new(Full::from(text))
     }
+}
+
+fn compressed(body: &[u8]) -> Response<Full<Bytes>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let body = encoder.write_all(body).and_then(|()| encoder.finish()).unwrap_or_default();
+    let mut response = Response::new(Full::from(body));
+    response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    response
 }

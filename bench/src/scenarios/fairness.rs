@@ -110,7 +110,7 @@ async fn send_forever(address: String, requests: RequestFactory, first: u64, ste
     }
 }
 
-fn resident_kilobytes(process: u32) -> Result<u64> {
+pub(super) fn resident_kilobytes(process: u32) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
     Ok(line.split_whitespace().next().context("VmRSS has no value")?.parse()?)

@@ -37,7 +37,7 @@ pub(crate) async fn run(server: ServerOptions, progress: &Progress) -> Result<()
     let server =
         server.args(["--allowed-hosts", &service.allowed_hosts()]).env("SSL_CERT_FILE", service.authority()?);
     let server = start_for_bench(server, RateLimits::Lifted).await?;
-    let path = create_app(&server, &service).await?;
+    let path = create_app(&server, &service, SOURCE).await?;
     let visitor = server.client();
     invoke(&visitor, &path, 1).await?;
     println!("{:<28} {:>12} {:>22}", "invocations at once", "requests", "time of one request");
@@ -60,7 +60,7 @@ pub(crate) async fn run(server: ServerOptions, progress: &Progress) -> Result<()
 }
 
 /// Creates an app with a connection to the service, and returns its path.
-async fn create_app(server: &Server, service: &EchoService) -> Result<String> {
+pub(super) async fn create_app(server: &Server, service: &EchoService, source: &str) -> Result<String> {
     let owner = server.sign_in("bench@example.test").await?;
     let workspace = owner.create_workspace("Bench").await?.id;
     let connection = json!({
@@ -75,7 +75,7 @@ async fn create_app(server: &Server, service: &EchoService) -> Result<String> {
         "triggers": [{"type": "manual"}],
         "permissions": {"connectors": [{"name": "crm", "connectionId": connection}]},
     });
-    let version = json!({"files": {"main.js": SOURCE}, "manifest": manifest});
+    let version = json!({"files": {"main.js": source}, "manifest": manifest});
     owner.post(&format!("/v1/apps/{app}/versions"), &version).await?.ok()?;
     Ok(format!("/a/{}/", owner.get(&format!("/v1/apps/{app}")).await?.string_at("/slug")?))
 }

@@ -1,0 +1,100 @@
+//! Memory of the server while apps read responses that are short on the wire and long once they are decoded.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use ::tests::{EchoService, Server, ServerOptions};
+use anyhow::{Context as _, Result, ensure};
+use futures::future::try_join_all;
+use http::Method;
+use tokio::time::{Instant, sleep};
+use xtask::shell::Progress;
+
+use super::{fairness::resident_kilobytes, fetch};
+use crate::{
+    RateLimits,
+    rounds::{ROUNDS, millis},
+    start_for_bench,
+};
+
+/// Visits at once.
+const VISITORS: usize = 8;
+/// Time between two looks at the memory.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(2);
+
+/// Reads sixteen such responses at once, a piece at a time.
+const SOURCE: &str = r#"
+export default { async fetch(request, env) {
+  const read = async () => {
+    const response = await env.connections.crm.fetch("/?form=zeros");
+    let length = 0;
+    for await (const piece of response.body) length += piece.length;
+    return length;
+  };
+  const lengths = await Promise.all(Array.from({ length: 16 }, read));
+  return new Response(String(lengths.reduce((sum, length) => sum + length)));
+} };"#;
+
+pub(crate) async fn run(server: ServerOptions, progress: &Progress) -> Result<()> {
+    let service = EchoService::start().await?;
+    let server =
+        server.args(["--allowed-hosts", &service.allowed_hosts()]).env("SSL_CERT_FILE", service.authority()?);
+    let server = start_for_bench(server, RateLimits::Lifted).await?;
+    let process = server.process_id().context("the server is not running")?;
+    let path = fetch::create_app(&server, &service, SOURCE).await?;
+    visit(&server, &path).await?;
+    let before = resident_kilobytes(process)?;
+    let peak = Arc::new(AtomicU64::new(before));
+    let done = Arc::new(AtomicBool::new(false));
+    let sampler = {
+        let (peak, done) = (Arc::clone(&peak), Arc::clone(&done));
+        tokio::spawn(async move {
+            while !done.load(Ordering::Relaxed) {
+                peak.fetch_max(resident_kilobytes(process)?, Ordering::Relaxed);
+                sleep(SAMPLE_INTERVAL).await;
+            }
+            anyhow::Ok(())
+        })
+    };
+    let health = tokio::spawn(health_times(server.base_url().to_owned(), Arc::clone(&done)));
+    for round in 1..=ROUNDS {
+        progress.report(format!("round {round} of {ROUNDS}"));
+        try_join_all((0..VISITORS).map(|_| visit(&server, &path))).await?;
+    }
+    done.store(true, Ordering::Relaxed);
+    let mut times = health.await??;
+    times.sort_unstable();
+    sampler.await??;
+    let longest = times.last().copied().unwrap_or_default();
+    let p95 = times.get(times.len() * 95 / 100).copied().unwrap_or_default();
+    println!("resident memory of the server's main process: {} MB before", before / 1000);
+    println!("  at most {} MB with {VISITORS} visits of 16 responses", peak.load(Ordering::Relaxed) / 1000);
+    println!("/healthz beside them: p95 {}, at most {}", millis(p95), millis(longest));
+    Ok(())
+}
+
+async fn visit(server: &Server, path: &str) -> Result<()> {
+    let response = server.client().request(Method::GET, path).send().await?;
+    ensure!(response.status == 200 && response.body == "158400000", "the app responded {response:?}");
+    Ok(())
+}
+
+/// Asks for `/healthz` every ten milliseconds, and returns how long each response took.
+async fn health_times(base_url: String, done: Arc<AtomicBool>) -> Result<Vec<Duration>> {
+    let address = base_url.trim_start_matches("http://").to_owned();
+    let requests = crate::api::healthz();
+    let mut connection = crate::connection::Connection::open(address).await?;
+    let mut times = Vec::new();
+    while !done.load(Ordering::Relaxed) {
+        let begun = Instant::now();
+        connection.send(&requests(0)?).await?;
+        times.push(begun.elapsed());
+        sleep(Duration::from_millis(10)).await;
+    }
+    Ok(times)
+}
