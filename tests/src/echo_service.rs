@@ -5,7 +5,7 @@ use std::{
     convert::Infallible,
     io::Write as _,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
 use anyhow::{Context as _, Result};
@@ -225,9 +225,10 @@ async fn respond(request: Request<Incoming>, state: &State) -> Response<Full<Byt
     if query.contains("form=base64") {
         Response::new(Full::from(STANDARD.encode(&text)))
     } else if query.contains("form=gzip") {
-        compressed(text.as_bytes())
+        compressed(compress(text.as_bytes()))
     } else if query.contains("form=zeros") {
-        compressed(&vec![0; 9_900_000])
+        static ZEROS: LazyLock<Bytes> = LazyLock::new(|| compress(&vec![0; 9_900_000]));
+        compressed(ZEROS.clone())
     } else if query.contains("form=headers") {
         let mut response = Response::new(Full::default());
         for value in head.headers.values() {
@@ -242,9 +243,12 @@ async fn respond(request: Request<Incoming>, state: &State) -> Response<Full<Byt
     }
 }
 
-fn compressed(body: &[u8]) -> Response<Full<Bytes>> {
+fn compress(body: &[u8]) -> Bytes {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    let body = encoder.write_all(body).and_then(|()| encoder.finish()).unwrap_or_default();
+    encoder.write_all(body).and_then(|()| encoder.finish()).unwrap_or_default().into()
+}
+
+fn compressed(body: Bytes) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::from(body));
     response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     response

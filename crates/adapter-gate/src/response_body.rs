@@ -21,6 +21,9 @@ use crate::{
 const MAX_SHORT_BODY: u64 = 64 << 10;
 /// Bytes that are gathered before the rest is streamed.
 const MAX_GATHERED: usize = 256 << 10;
+/// Decoded bytes that are gathered before the rest is streamed. Whoever sends a short body decides how many there are, so
+/// they are fewer.
+const MAX_GATHERED_DECODED: usize = 64 << 10;
 /// Time in which a body is gathered: most follow their headers at once.
 const GATHERING_TIME: Duration = Duration::from_millis(3);
 
@@ -93,7 +96,7 @@ pub(crate) struct PassedBody {
     pub(crate) is_changed: bool,
 }
 
-/// Decodes a body, and takes secrets out of it. What is longer than [`MAX_GATHERED`] once it is decoded comes in pieces, so
+/// Decodes a body, and takes secrets out of it. What is longer than [`MAX_GATHERED_DECODED`] once it is decoded comes in pieces, so
 /// that a short body that decompresses to a long one takes no more memory than any other.
 pub(crate) async fn pass(
     host: &GateHost,
@@ -129,10 +132,10 @@ pub(crate) async fn pass(
     };
     let is_changed = scrubber.is_some() || coding != Coding::Identity;
     if pieces.response.is_none() {
-        let mut gathered = BytesMut::new();
+        let mut gathered = Vec::new();
         loop {
             let Some(piece) = pieces.decode().await? else {
-                let body = gathered.freeze();
+                let body = Bytes::from(gathered);
                 let body = match scrubber {
                     Some(scrubber) => scrub_body((host, &account), &scrubber, body).await?.0,
                     None => body,
@@ -140,11 +143,12 @@ pub(crate) async fn pass(
                 return Ok(PassedBody { body: body.into(), is_changed });
             };
             gathered.extend_from_slice(&piece);
-            if gathered.len() > MAX_GATHERED {
+            if gathered.len() > MAX_GATHERED_DECODED {
                 break;
             }
         }
-        pieces.decoded = gathered.freeze();
+        gathered.shrink_to_fit();
+        pieces.decoded = gathered.into();
     }
     pieces.scrubber = scrubber.map(Scrubber::into_stream);
     let pieces = stream::try_unfold(pieces, |mut pieces| async move {
