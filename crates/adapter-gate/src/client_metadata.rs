@@ -27,7 +27,7 @@ use crate::{
     client::{build_pinned_client, tls_config},
     resolve::Resolve,
 };
-use places::Places;
+use places::{Places, UNDISTURBED};
 
 /// Time limit from resolving the name to the last byte.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
@@ -181,7 +181,14 @@ impl ClientDocumentFetcher for ClientMetadataFetcher {
         let place = timeout(WAIT_TIMEOUT, self.places.acquire(network, id.host())).await;
         let _place = place.map_err(|_| DocumentError::Busy)?.map_err(unreachable)?;
         // Callers with the same URL wait for the same fetch; a failure is not cached.
-        let found = self.cache.try_get_with_by_ref(id, self.fetch_with_timeout(id)).await;
+        let begun = tokio::time::Instant::now();
+        let mut found = self.cache.try_get_with_by_ref(id, self.fetch_with_timeout(id)).await;
+        // The fetch of another caller gave way, which this one need not do yet.
+        if matches!(&found, Err(error) if matches!(**error, DocumentError::Busy))
+            && begun.elapsed() < UNDISTURBED
+        {
+            found = self.cache.try_get_with_by_ref(id, self.fetch_with_timeout(id)).await;
+        }
         found.map(|found| found.client).map_err(|error: Arc<DocumentError>| (*error).clone())
     }
 }

@@ -260,6 +260,27 @@ enum Failure {
     Unavailable,
 }
 
+/// Errors in the body of a success that mean a rejected client, code or token: those of RFC 6749, section 5.2, of GitHub and of
+/// Slack.
+const REJECTIONS: &[&str] = &[
+    "invalid_client",
+    "unauthorized_client",
+    "unsupported_grant_type",
+    "invalid_scope",
+    "invalid_request",
+    "access_denied",
+    "bad_verification_code",
+    "incorrect_client_credentials",
+    "redirect_uri_mismatch",
+    "invalid_client_id",
+    "bad_client_secret",
+    "invalid_code",
+    "code_already_used",
+    "bad_redirect_uri",
+    "invalid_auth",
+    "account_inactive",
+];
+
 impl Failure {
     /// Returns the failure that a response reports: by its status, or by an error in the body of a success, as GitHub and Slack
     /// have it.
@@ -275,10 +296,10 @@ impl Failure {
             Some("invalid_grant" | "bad_refresh_token" | "invalid_refresh_token" | "token_revoked") => {
                 Some(Self::GrantEnded)
             }
-            Some("server_error" | "temporarily_unavailable" | "slow_down") => Some(Self::Unavailable),
-            error if status.is_client_error() || error.is_some_and(|error| !error.is_empty()) => {
-                Some(Self::Rejected)
-            }
+            _ if status.is_client_error() => Some(Self::Rejected),
+            Some(error) if REJECTIONS.contains(&error) => Some(Self::Rejected),
+            // It may be any reason, such as too many requests.
+            Some(error) if !error.is_empty() => Some(Self::Unavailable),
             _ => None,
         }
     }

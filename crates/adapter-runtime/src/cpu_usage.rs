@@ -2,7 +2,7 @@
 //! that use the most yields to everything else on the machine, from its first instruction (decision 0133).
 //!
 //! Time is weighted by forward decay: later use weighs more, by a factor that doubles every [`HALF_LIFE`]. Old values need no
-//! update to be compared, and the maximum over all workspaces is known at once.
+//! update to be compared, and the maximum over all shares is known at once.
 //! See `docs/decisions/0133-lower-the-priority-of-long-computations.md`.
 
 use std::{

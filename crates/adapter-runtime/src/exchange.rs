@@ -47,7 +47,7 @@ const MAX_QUEUED_CALL_BYTES: usize = 32 << 20;
 /// Least time between two looks at a worker's processor time.
 const MIN_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Most time between two looks at a long computation. Each look charges its processor time and checks its workspace's share.
+/// Most time between two looks at a long computation. Each look charges its processor time and checks its share.
 const LONG_COMPUTATION_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The number of a call, and its result unless it was cancelled.

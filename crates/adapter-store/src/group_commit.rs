@@ -35,7 +35,7 @@ use sea_orm::DatabaseConnection;
 use tokio::sync::Notify;
 
 pub(crate) use self::{
-    app_health::quarter_of, claim_turns::ClaimCursor, failure_streaks::ALERT_AFTER_FAILURES,
+    app_health::quarter_of, claim_turns::ClaimHistory, failure_streaks::ALERT_AFTER_FAILURES,
 };
 use self::{
     batch::{Reply, WriteOp},

@@ -319,6 +319,11 @@ async fn what_is_asked_often_is_found_by_an_index() {
         .pop()
         .unwrap();
     check("claiming", "run_queue_turns").await;
+    let share = kernel::ShareId::from(world.user);
+    let without_room =
+        runs::queue::ClaimLimit::with_shares(8, 8, std::collections::HashMap::from([(share, 0)]));
+    assert!(store.claim(node, without_room, Arc::new(now())).await.unwrap().is_empty());
+    check("claiming beside those without room", "run_queue_turns").await;
     store.extend_leases(node, &[run.id], now()).await.unwrap();
     check("extending", "PRIMARY KEY").await;
     store.release_expired_leases(now()).await.unwrap();

@@ -12,7 +12,8 @@ impl ShareId {
     /// Returns the share of a person if one is known, and that of the workspace otherwise. Anybody may create workspaces, so
     /// those of one person have one share.
     ///
-    /// The person is who asks, for work that needs somebody to ask for it, and who created the workspace, for runs and visits.
+    /// The person is who asks, for checks, imports and analyses, and who created the workspace, for its code: runs, visits and
+    /// drafts.
     #[must_use]
     pub fn of(person: Option<UserId>, workspace: WorkspaceId) -> Self {
         Self(person.map_or_else(|| workspace.uuid(), UserId::uuid))

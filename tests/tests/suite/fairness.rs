@@ -163,16 +163,26 @@ tests::on_both! {
         for number in 0..12 {
             let name = format!("hostile-{number}");
             let hostile = AppFixture::create_in_new_workspace(person.clone(), &name, HOSTILE).await?;
-            visits.push(spawn_visit(&hostile, if number % 2 == 0 { "sleep" } else { "stream" }));
+            if number < 4 {
+                visits.push(spawn_visit(&hostile, "stream"));
+            }
             runs.push(person.start_run(&hostile.automation, json!("sleep")).await?);
             all.push(hostile);
         }
+        let refused = format!("{}?how=stream", all[0].page);
+        eventually("the person has as many streams as one may have", async || {
+            let stream = person.signed_out().request(Method::GET, &refused).open_stream().await?;
+            anyhow::ensure!(stream.status == 503, "{}", stream.status);
+            Ok(())
+        })
+        .await?;
+        visits.extend(all.iter().skip(4).map(|hostile| spawn_visit(hostile, "sleep")));
         wait_for_six_runs(&person, &runs).await?;
         check_served(&quiet, &all[0], &runs).await?;
         // Somebody else's streams have places too.
         let other = AppFixture::create(&server, "other", HOSTILE).await?;
         let (visitor, page) = (other.owner.signed_out(), format!("{}?how=stream", other.page));
-        drop(visitor.request(Method::GET, &page).open_stream().await?);
+        assert_eq!(visitor.request(Method::GET, &page).open_stream().await?.status, 200);
         visits.iter().for_each(tokio::task::JoinHandle::abort);
         Ok(())
     }

@@ -4,15 +4,12 @@ use std::{
     collections::HashMap,
     hash::Hash,
     net::IpAddr,
-    sync::{
-        Arc, Mutex, PoisonError, Weak,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
 use tokio::{
-    sync::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit},
+    sync::{AcquireError, Notify, OwnedSemaphorePermit, Semaphore, SemaphorePermit},
     time::sleep,
 };
 
@@ -22,19 +19,24 @@ const MAX_CONCURRENT_FETCHES: usize = 16;
 const MAX_FETCHES_OF_ONE: usize = 2;
 /// Time after which a fetch gives up its place if another waits for one. Somebody with many networks could otherwise hold all
 /// places with hosts that respond slowly.
-const UNDISTURBED: Duration = Duration::from_secs(1);
+pub(super) const UNDISTURBED: Duration = Duration::from_secs(1);
 /// Entries of a share table above which those are dropped that nobody uses.
 const MAX_IDLE_SHARES: usize = 256;
 
 /// The places of fetches.
 pub(super) struct Places {
     permits: Semaphore,
-    /// Fetches that wait for a place.
-    waiting: AtomicUsize,
-    /// One for each of them that no other fetch has given way to yet.
-    pressure: Semaphore,
+    queue: Mutex<Queue>,
+    changed: Notify,
     networks: Shares<Option<IpAddr>>,
     hosts: Shares<String>,
+}
+
+/// The fetches that wait for a place, and those that gave way to them and have not left yet.
+#[derive(Default)]
+struct Queue {
+    waiting: usize,
+    given_way: usize,
 }
 
 /// The right to fetch one document.
@@ -44,26 +46,26 @@ pub(super) struct Place<'p> {
     _permit: SemaphorePermit<'p>,
 }
 
-/// A fetch that waits for a place. When it waits no more, there is no more pressure than others cause.
-struct Waiting<'p>(&'p Places);
+/// A fetch that waits for a place. When it has one, another one that gave way did so for it.
+struct Waiting<'p> {
+    places: &'p Places,
+    has_place: bool,
+}
 
 impl<'p> Waiting<'p> {
     fn start(places: &'p Places) -> Self {
-        places.waiting.fetch_add(1, Ordering::Relaxed);
-        places.pressure.add_permits(1);
-        Self(places)
+        places.queue().waiting += 1;
+        places.changed.notify_waiters();
+        Self { places, has_place: false }
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let Places { waiting, pressure, .. } = self.0;
-        let others = waiting.fetch_sub(1, Ordering::Relaxed).saturating_sub(1);
-        if pressure.available_permits() > others
-            && let Ok(permit) = pressure.try_acquire()
-        {
-            permit.forget();
-        }
+        let mut queue = self.places.queue();
+        queue.waiting = queue.waiting.saturating_sub(1);
+        let left = if self.has_place { queue.given_way.saturating_sub(1) } else { queue.given_way };
+        queue.given_way = left.min(queue.waiting);
     }
 }
 
@@ -96,8 +98,8 @@ impl Places {
     pub(super) fn new() -> Self {
         Self {
             permits: Semaphore::new(MAX_CONCURRENT_FETCHES),
-            waiting: AtomicUsize::new(0),
-            pressure: Semaphore::new(0),
+            queue: Mutex::default(),
+            changed: Notify::new(),
             networks: Shares::new(),
             hosts: Shares::new(),
         }
@@ -114,19 +116,36 @@ impl Places {
         let permit = match self.permits.try_acquire() {
             Ok(permit) => permit,
             Err(_) => {
-                let _waiting = Waiting::start(self);
-                self.permits.acquire().await?
+                let mut waiting = Waiting::start(self);
+                let permit = self.permits.acquire().await?;
+                waiting.has_place = true;
+                permit
             }
         };
         Ok(Place { _network: network, _host: host, _permit: permit })
     }
 
     /// Waits until a fetch that begins now has to give up its place: not before it had a second, and only if another fetch
-    /// waits.
+    /// waits that no other has given way to.
     pub(super) async fn disturbed(&self) {
         sleep(UNDISTURBED).await;
-        if let Ok(pressure) = self.pressure.acquire().await {
-            pressure.forget();
+        loop {
+            let changed = self.changed.notified();
+            if self.give_way() {
+                return;
+            }
+            changed.await;
         }
+    }
+
+    fn give_way(&self) -> bool {
+        let mut queue = self.queue();
+        let is_wanted = queue.waiting > queue.given_way;
+        queue.given_way += usize::from(is_wanted);
+        is_wanted
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -49,9 +49,9 @@ impl<T> FairQueue<T> {
         (max, max_here): (usize, usize),
         gone: impl Fn(&T) -> bool,
     ) -> bool {
-        if !self.has_capacity(key.share, max, max_here) {
+        if !self.has_capacity(key, max, max_here) {
             self.remove_gone(key.share, gone);
-            if !self.has_capacity(key.share, max, max_here) {
+            if !self.has_capacity(key, max, max_here) {
                 return false;
             }
         }
@@ -73,10 +73,12 @@ impl<T> FairQueue<T> {
         });
     }
 
-    fn has_capacity(&self, share: ShareId, max: usize, max_here: usize) -> bool {
-        let lines = self.waiters.iter().filter(|(key, _)| key.share == share);
-        let here = lines.map(|(_, line)| line.len()).sum();
-        here < max_here && can_acquire(here, max.saturating_sub(self.length))
+    /// Returns true if the share may have another of all places, and the workspace another of those of the share.
+    fn has_capacity(&self, key: WorkloadKey, max: usize, max_here: usize) -> bool {
+        let lines = self.waiters.iter().filter(|(other, _)| other.share == key.share);
+        let here: usize = lines.map(|(_, line)| line.len()).sum();
+        let own = self.waiters.get(&key).map_or(0, VecDeque::len);
+        can_acquire(own, max_here.saturating_sub(here)) && can_acquire(here, max.saturating_sub(self.length))
     }
 
     /// Removes the next waiter whose share may have a slot: of the share that holds the fewest slots, its workspace that holds
@@ -97,20 +99,14 @@ impl<T> FairQueue<T> {
         };
         let own = releasing.and_then(|own| Some((candidate(own)?, own)));
         let others = self.waiters.keys().filter(|key| Some(**key) != releasing);
-        let other = others.filter_map(|key| Some((candidate(*key)?, *key))).min_by(|a, b| a.0.cmp(&b.0));
-        let next = match (own, other) {
-            (Some((own, releasing)), Some((candidate, other))) => {
-                let slots = |candidate: &Candidate| match other.share == releasing.share {
-                    true => candidate.held.by_workspace,
-                    false => candidate.held.by_share,
-                };
-                let is_poorer = slots(&candidate) < slots(&own);
-                let is_starved = slots(&candidate) == 0 && candidate.ticket < own.ticket;
-                if is_poorer || is_starved { other } else { releasing }
-            }
-            (Some((_, next)), None) | (None, Some((_, next))) => next,
-            (None, None) => return None,
+        let others = others.filter_map(|key| Some((candidate(*key)?, *key)));
+        let (siblings, strangers): (Vec<_>, Vec<_>) =
+            others.partition(|(_, key)| releasing.is_some_and(|own| own.share == key.share));
+        let first = |candidates: Vec<(Candidate, WorkloadKey)>| {
+            candidates.into_iter().min_by(|(one, _), (other, _)| one.cmp(other))
         };
+        let within_share = prefer(own, first(siblings), |held| held.by_workspace);
+        let (_, next) = prefer(within_share, first(strangers), |held| held.by_share)?;
         let line = self.waiters.get_mut(&next)?;
         let (_, item) = line.pop_front()?;
         if line.is_empty() {
@@ -119,6 +115,18 @@ impl<T> FairQueue<T> {
         self.length -= 1;
         Some((next, item))
     }
+}
+
+/// Returns the other candidate if it holds fewer slots, or none and has waited longer; otherwise the own one.
+fn prefer(
+    own: Option<(Candidate, WorkloadKey)>,
+    other: Option<(Candidate, WorkloadKey)>,
+    slots: impl Fn(HeldSlots) -> usize,
+) -> Option<(Candidate, WorkloadKey)> {
+    let (Some(one), Some((candidate, _))) = (&own, &other) else { return own.or(other) };
+    let is_poorer = slots(candidate.held) < slots(one.0.held);
+    let is_starved = slots(candidate.held) == 0 && candidate.ticket < one.0.ticket;
+    if is_poorer || is_starved { other } else { own }
 }
 
 #[cfg(test)]
@@ -191,6 +199,9 @@ mod tests {
         assert_eq!(order_of(&[(busy, "busy"), (quiet, "quiet")], &[(busy, 5)], busy), "quiet");
         assert_eq!(order_of(&[(busy, "busy"), (quiet, "quiet")], &[(busy, 2), (quiet, 2)], busy), "busy");
         assert_eq!(order_of(&[(busy, "busy"), (quiet, "quiet")], &[(busy, 5)], ws(2)), "quiet");
+        // Others who hold as much do not hide that one of the share has none.
+        let waiting = [(ws(2), "other"), (busy, "busy"), (quiet, "quiet")];
+        assert_eq!(order_of(&waiting, &[(busy, 2), (ws(2), 2), (ws(3), 2)], busy), "quiet");
     }
 
     #[test]
@@ -225,8 +236,12 @@ mod tests {
     fn the_queue_has_two_bounds_and_leaves_room_to_others() {
         let mut queue = FairQueue::default();
         let mut push = |key, gone: bool| queue.push(key, (), (4, 2), |()| gone);
-        assert!(push(ws(1), false) && push(of_share(1, 10), false));
-        assert!(!push(of_share(1, 11), false), "another workspace of the share has no places of its own");
+        assert!(
+            push(ws(1), false) && !push(ws(1), false),
+            "the last place is for another workspace of the share"
+        );
+        assert!(push(of_share(1, 10), false));
+        assert!(!push(of_share(1, 11), false), "and no share has more places for many workspaces");
         assert!(push(of_share(1, 11), true), "those who are gone make room");
         assert!(push(ws(2), false) && push(ws(3), false));
         assert!(!push(ws(3), false) && push(ws(4), false), "the last place is for who has none");

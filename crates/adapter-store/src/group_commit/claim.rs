@@ -8,15 +8,15 @@ use sea_orm::DbBackend;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::claim_turns::{ClaimCursor, ClaimTurns, ReadyWorkspace};
+use super::claim_turns::{ClaimHistory, ReadyWorkspace, choose_turns};
 use crate::{
     convert::{RowContext, millis},
     queue_sql::{LEASED, READY, is_live_workspace},
     sql::{Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
 };
 
-/// Number of workspaces with ready work that a claim looks at, at least: more than two persons may create.
-const TURN_WINDOW: u32 = 128;
+/// Number of workspaces with ready work that a claim looks at, at least: as many as five persons may create.
+const TURN_WINDOW: u32 = 256;
 
 /// A node's request for work.
 #[derive(Clone)]
@@ -26,36 +26,40 @@ pub(crate) struct ClaimRequest {
     /// Looked at when the claim is carried out.
     pub(crate) clock: Arc<dyn Clock>,
     /// Whose turn it is at this node.
-    pub(crate) cursor: Arc<ClaimCursor>,
+    pub(crate) history: Arc<ClaimHistory>,
 }
 
 /// Returns `true` if anything is due that the claim may take.
 pub(crate) async fn has_ready_work<D: SqlExecutor>(db: &D, claim: &ClaimRequest) -> Result<bool, StoreError> {
-    Ok(!ready_workspaces_after(db, claim, Uuid::nil(), 1, claim.clock.now()).await?.is_empty())
+    let all = (Uuid::nil(), None);
+    Ok(!ready_workspaces_within(db, claim, all, 1, claim.clock.now()).await?.is_empty())
 }
 
-/// Returns workspaces with ready work in the order of their turns: those after the cursor, and then those from the first.
+/// Returns workspaces with ready work, not all of them if there are many: then the next claim looks at others.
 async fn ready_workspaces<D: SqlExecutor>(
     db: &D,
     claim: &ClaimRequest,
     now: Timestamp,
 ) -> Result<Vec<ReadyWorkspace>, StoreError> {
-    let after = claim.cursor.get();
+    let start = claim.history.window_start();
     let limit = claim.limit.total().max(TURN_WINDOW);
-    let mut ready = ready_workspaces_after(db, claim, after, limit, now).await?;
-    if ready.len() < limit as usize && !after.is_nil() {
-        let first = ready_workspaces_after(db, claim, Uuid::nil(), limit, now).await?;
-        ready.extend(first.into_iter().filter(|one| one.workspace <= after));
+    let mut ready = ready_workspaces_within(db, claim, (start, None), limit, now).await?;
+    if !start.is_nil() {
+        let left = limit.saturating_sub(u32::try_from(ready.len()).unwrap_or(u32::MAX));
+        ready.extend(ready_workspaces_within(db, claim, (Uuid::nil(), Some(start)), left, now).await?);
     }
+    let is_window_full = ready.len() >= limit as usize;
+    let next = ready.last().filter(|_| is_window_full).map(|one| one.workspace);
+    claim.history.set_window_start(next.unwrap_or_default());
     Ok(ready)
 }
 
-/// Steps from workspace to workspace through the index: what each has queued plays no part. In the index's own order,
-/// or SQLite would take another index and read what is held back. Those whose share has no room have no turn.
-async fn ready_workspaces_after<D: SqlExecutor>(
+/// Steps from workspace to workspace through the index, after one and up to another: what each has queued plays no part. In the
+/// index's own order, or SQLite would take another index and read what is held back. Those whose share has no room have no turn.
+async fn ready_workspaces_within<D: SqlExecutor>(
     db: &D,
     claim: &ClaimRequest,
-    after: Uuid,
+    (after, until): (Uuid, Option<Uuid>),
     limit: u32,
     now: Timestamp,
 ) -> Result<Vec<ReadyWorkspace>, StoreError> {
@@ -65,16 +69,22 @@ async fn ready_workspaces_after<D: SqlExecutor>(
         "WITH RECURSIVE turns (workspace_id) AS (SELECT (SELECT workspace_id FROM run_queue WHERE state = ",
     );
     sql.push(&ready).push(" AND workspace_id > ").bind(after);
+    if let Some(until) = until {
+        sql.push(" AND workspace_id <= ").bind(until);
+    }
     sql.push(
         " ORDER BY workspace_id, available_at, run_id LIMIT 1) UNION ALL SELECT (SELECT q.workspace_id \
          FROM run_queue q WHERE q.state = ",
     );
-    sql.push(&ready)
-        .push(
-            " AND q.workspace_id > turns.workspace_id ORDER BY q.workspace_id, q.available_at, q.run_id LIMIT 1) FROM turns \
-             WHERE turns.workspace_id IS NOT NULL) SELECT workspace_id, ",
-        )
-        .push(creator);
+    sql.push(&ready).push(" AND q.workspace_id > turns.workspace_id");
+    if let Some(until) = until {
+        sql.push(" AND q.workspace_id <= ").bind(until);
+    }
+    sql.push(
+        " ORDER BY q.workspace_id, q.available_at, q.run_id LIMIT 1) FROM turns \
+         WHERE turns.workspace_id IS NOT NULL) SELECT workspace_id, ",
+    );
+    sql.push(creator);
     sql.push(" FROM turns WHERE workspace_id IS NOT NULL AND ")
         .push(&is_live_workspace("turns.workspace_id"));
     sql.push(" AND EXISTS (SELECT 1 FROM run_queue q WHERE q.state = ");
@@ -110,15 +120,11 @@ pub(crate) async fn claim<D: SqlExecutor>(
     tx: &D,
     claim: &ClaimRequest,
 ) -> Result<Vec<ClaimedRun>, StoreError> {
-    let ClaimRequest { node, ref limit, ref clock, ref cursor } = *claim;
+    let ClaimRequest { node, ref limit, ref clock, ref history } = *claim;
     let now = clock.now();
-    let ClaimTurns { turns, cursor: reached } =
-        ClaimTurns::choose(&ready_workspaces(tx, claim, now).await?, limit);
+    let turns = choose_turns(&ready_workspaces(tx, claim, now).await?, limit, history);
     if turns.is_empty() {
         return Ok(Vec::new());
-    }
-    if let Some(reached) = reached {
-        cursor.set(reached);
     }
     let lock = if tx.backend() == DbBackend::Postgres { " FOR UPDATE SKIP LOCKED" } else { "" };
     // Materialised: asked for again, the inner selects would pass over what they have locked and take more.

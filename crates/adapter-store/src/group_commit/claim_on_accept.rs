@@ -137,7 +137,7 @@ mod tests {
             (call.hook, WebhookRow { revisions, version: None, retries: 0, share: share_of(call.workspace) })
         });
         let clock = Arc::new(Timestamp::UNIX_EPOCH);
-        let claim = ClaimRequest { node: id(1), limit, clock, cursor: Arc::default() };
+        let claim = ClaimRequest { node: id(1), limit, clock, history: Arc::default() };
         claim_accepted(&calls, &webhook_rows.collect(), &claim).into_keys().collect()
     }
 

@@ -10,7 +10,7 @@ use kernel::{
 use runs::queue::{ClaimLimit, ClaimedRun, FinishedRun, LEASE, RunQueue};
 use uuid::Uuid;
 
-use super::{batch::WriteOp, claim::ClaimRequest};
+use super::{batch::WriteOp, claim::ClaimRequest, claim_turns::ReadyWorkspace};
 use crate::{
     convert::{ids, millis},
     queue_sql::{LEASED, READY, is_live_workspace},
@@ -27,9 +27,14 @@ impl RunQueue for Store {
         limit: ClaimLimit,
         clock: Arc<dyn Clock>,
     ) -> Result<Vec<ClaimedRun>, StoreError> {
-        let cursor = Arc::clone(&self.inner().claim_cursor);
-        let claim = ClaimRequest { node, limit, clock, cursor };
-        self.inner().group_commit.submit_keyed(node, |reply| WriteOp::Claim(claim, reply)).await
+        let history = Arc::clone(&self.inner().claim_history);
+        let claim = ClaimRequest { node, limit, clock, history };
+        let claimed =
+            self.inner().group_commit.submit_keyed(node, |reply| WriteOp::Claim(claim, reply)).await?;
+        let had_turn =
+            |run: &ClaimedRun| ReadyWorkspace { workspace: run.workspace.uuid(), share: run.share };
+        self.inner().claim_history.record(claimed.iter().map(had_turn));
+        Ok(claimed)
     }
 
     async fn extend_leases(

@@ -236,7 +236,12 @@ impl Drop for Permit {
         let mut granted = Vec::new();
         loop {
             state.waiting.retain(|(_, sender)| !sender.is_closed());
-            let next = state.waiting.iter().position(|(share, _)| self.limiter.can_start(&state, *share));
+            // The longest waiting of the share that holds the fewest.
+            let waiting = state.waiting.iter().enumerate();
+            let next = waiting
+                .filter(|(_, (share, _))| self.limiter.can_start(&state, *share))
+                .min_by_key(|(_, (share, _))| state.running.of(*share))
+                .map(|(at, _)| at);
             let Some((share, sender)) = next.and_then(|at| state.waiting.remove(at)) else { break };
             granted.push((sender, self.limiter.grant(&mut state, share)));
         }
@@ -345,6 +350,20 @@ mod tests {
         assert_eq!(limit.for_share(share(1)), 0, "a run that another ended makes no room");
         drop((asleep, waiting));
         assert_eq!(acquired(&limiter, share(3), 8).await.len(), 6, "returned permits can be taken");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_permit_goes_to_the_share_that_holds_the_fewest() {
+        let limiter = ConcurrencyLimiter::new(8);
+        let mut loud = acquired(&limiter, share(1), 5).await;
+        let (two, one) = (acquired(&limiter, share(2), 2).await, acquired(&limiter, share(3), 1).await);
+        let [mut older, mut younger] = [2, 3].map(|number| limiter.reserve(share(number)));
+        let (older, younger, ()) = tokio::join!(older.acquire(), younger.acquire(), async {
+            tokio::task::yield_now().await;
+            loud.truncate(3);
+        });
+        assert!(older.is_err() && younger.is_ok(), "either may have one, and one is left for who has none");
+        drop((loud, two, one));
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
 //! Tests of connections, on the way that requests of apps take.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use connections::{
@@ -11,6 +11,7 @@ use connections::{
     health::{CallOutcome, judge_test},
     outbound::SearchAccount,
 };
+use kernel::{ShareId, id::WorkspaceId};
 use tokio::time::{Instant, timeout};
 
 use super::{Executor, egress};
@@ -59,6 +60,14 @@ impl ConnectionTester for Executor {
 }
 
 impl Executor {
+    async fn share_of(&self, workspace: WorkspaceId) -> Result<ShareId, Refusal> {
+        let creator = self.0.store.workspace_creator(workspace).await.map_err(|error| {
+            tracing::warn!(%workspace, error = &error as &dyn std::error::Error, "cannot read who created a workspace");
+            Refusal::new(RefusalCode::UpstreamFailed, "the test cannot be sent right now")
+        })?;
+        Ok(ShareId::of(creator, workspace))
+    }
+
     async fn send_test(
         &self,
         connection: &Connection,
@@ -74,7 +83,8 @@ impl Executor {
         };
         let permit = authorize_connection(&path, "GET", &policy)?;
         let credentials = &*self.0.credentials;
-        let search = SearchAccount::new(connection.workspace.into(), |_| {});
+        let (payer, share) = (Arc::clone(&self.0), self.share_of(connection.workspace).await?);
+        let search = SearchAccount::new(share, move |used| payer.engine.charge_cpu_time(share, used));
         let request = OutboundRequest { search, ..OutboundRequest::default() };
         let sent = self.0.outbound.send_through_connection(request, permit, credentials);
         let response = sent.await?;

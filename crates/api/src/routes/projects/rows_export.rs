@@ -59,7 +59,7 @@ pub(crate) struct ExportRows {
 ///
 /// Up to 5,000 rows, ordered by id, sent while they are read. `Content-Range` has the number of rows that are sent and
 /// the total, so that you can show progress and detect an incomplete file. A file is cut off if you lose access to the
-/// project while it is sent.
+/// project, or your role is lowered, while it is sent.
 #[utoipa::path(
     get, path = "/v1/backend/projects/{projectId}/tables/{table}/export", tag = "backend-console",
     params(
