@@ -16,7 +16,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::{
     auth::agent,
-    http::{error::ApiError, openapi, pages, request_middleware},
+    http::{conditional::set_refused_preconditions, error::ApiError, openapi, pages, request_middleware},
     routes::{self, app_proxy, docs, invites, oauth, rest},
     state::Api,
 };
@@ -68,6 +68,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
 /// the agent server reach `agents`, which finds the [`Context`](kernel::Context) of each in its extensions.
 pub fn router(api: Api, agents: Router, console_files: Router) -> Router {
     let (router, description) = operations().split_for_parts();
+    set_refused_preconditions(&description);
     let guard = middleware::from_fn_with_state(api.clone(), agent::require_agent);
     router
         .merge(agents.route_layer(guard).with_state(()))

@@ -11,7 +11,7 @@ use utoipa_axum::router::UtoipaMethodRouter;
 
 use super::callers::Callers;
 use crate::{
-    http::{conditional::RefusedPreconditions, error::ErrorEnvelope, openapi},
+    http::{error::ErrorEnvelope, openapi},
     state::Api,
 };
 
@@ -76,15 +76,10 @@ impl Access {
         route: UtoipaMethodRouter<Api>,
         cost: Option<u32>,
     ) -> UtoipaMethodRouter<Api> {
-        let (schemas, mut paths, mut methods) = route;
+        let (schemas, mut paths, methods) = route;
         for item in paths.paths.values_mut() {
             let writes = [&mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
-            for operation in writes.into_iter().flatten() {
-                self.describe_operation(operation);
-                if let Some(refused) = RefusedPreconditions::of(operation) {
-                    methods = methods.route_layer(Extension(refused));
-                }
-            }
+            writes.into_iter().flatten().for_each(|operation| self.describe_operation(operation));
             item.get.iter_mut().for_each(|operation| self.describe_operation(operation));
         }
         let methods = match cost {

@@ -16,5 +16,5 @@ mod tagged_item;
 pub(crate) use entity_tag::{EntityTag, Representation, Tagged};
 pub(crate) use if_match::{IF_MATCH, IfMatch};
 pub(crate) use if_none_match::{IF_NONE_MATCH, IfNoneMatch};
-pub(crate) use refused_preconditions::{RefusedPreconditions, refuse_preconditions};
+pub(crate) use refused_preconditions::{refuse_preconditions, set_refused_preconditions};
 pub(crate) use tagged_item::TaggedItem;
