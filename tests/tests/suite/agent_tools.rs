@@ -290,7 +290,7 @@ tests::on_both! {
             (of(json!({"type": ["string", "null"]})), "`inputSchema.properties.p.type`"),
             (json!({"type": "array", "items": {}}), "`inputSchema.type`"),
             (json!({"type": "object", "properties": {}, "required": ["__proto__"]}), "`inputSchema.required`"),
-            (json!({"type": "object", "properties": {}, "additionalProperties": true}), "`inputSchema.additionalProperties`"),
+            (json!({"type": "object", "properties": {}, "additionalProperties": {"type": "string"}}), "`inputSchema.additionalProperties`"),
         ] {
             let refused = fixture.publish(json!({"inputSchema": schema})).await?;
             refused.assert_error(400, "invalid_request");

@@ -55,7 +55,8 @@ async fn waiting_ends_at_the_wall_limit() {
         })
         .await;
         assert_failed_with(FailureCode::Timeout, &failure);
-        assert!(started.elapsed() < Duration::from_secs(3));
+        // Far from the minute that it would take, and with time for a busy machine.
+        assert!(started.elapsed() < Duration::from_secs(30));
     }
 }
 
@@ -104,7 +105,7 @@ async fn a_long_native_call_is_killed_while_others_go_on() {
     let started = Instant::now();
     let ((slow, _), quick_done) = tokio::join!(slow, quick);
     assert_failed_with(FailureCode::Timeout, &slow.unwrap_err());
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < Duration::from_secs(30));
     assert!(quick_done.duration_since(started) < started.elapsed());
     // The slot is free again.
     assert_eq!(run_with(&engine, &body("return 2;"), |_| ()).await.0.unwrap(), json!(2));
