@@ -96,8 +96,8 @@ pub(crate) struct PassedBody {
     pub(crate) is_changed: bool,
 }
 
-/// Decodes a body, and takes secrets out of it. What is longer than [`MAX_GATHERED_DECODED`] once it is decoded comes in pieces, so
-/// that a short body that decompresses to a long one takes no more memory than any other.
+/// Decodes a body, and takes secrets out of it. What is longer than [`MAX_GATHERED_DECODED`] once it is decoded comes in
+/// pieces, so that a short body that decompresses to a long one takes no more memory than any other.
 pub(crate) async fn pass(
     host: &GateHost,
     bounds: BodyBounds,

@@ -219,14 +219,15 @@ fn read_response(host: &GateHost, status: StatusCode, body: &[u8]) -> Result<Iss
         return refuse(RefusalCode::UpstreamFailed, &format!("answered with the status {}", status.as_u16()));
     }
     let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body);
-    match Failure::of(status, body) {
+    let issued = serde_json::from_slice::<Issued>(body).ok().filter(|_| status.is_success());
+    match issued.is_none().then(|| Failure::of(status, body)).flatten() {
         Some(Failure::GrantEnded) => return Err(TokenError::GrantEnded),
         Some(Failure::Rejected) => return refuse(RefusalCode::AuthRejected, "rejected the credential"),
         Some(Failure::Unavailable) => return refuse(RefusalCode::UpstreamFailed, "is not available"),
         None => {}
     }
     let useless = || refuse(RefusalCode::UpstreamFailed, "answered without a bearer token");
-    let Ok(issued) = serde_json::from_slice::<Issued>(body) else { return useless() };
+    let Some(issued) = issued else { return useless() };
     let token = issued.access_token;
     let is_token = |token: &str| {
         (1..=MAX_TOKEN).contains(&token.len()) && token.bytes().all(|byte| byte.is_ascii_graphic())
@@ -251,7 +252,7 @@ fn read_response(host: &GateHost, status: StatusCode, body: &[u8]) -> Result<Iss
     })
 }
 
-/// What the error of a token endpoint means.
+/// The meaning of an error of a token endpoint.
 enum Failure {
     /// Somebody has to connect again.
     GrantEnded,

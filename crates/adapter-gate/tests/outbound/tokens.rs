@@ -224,6 +224,8 @@ async fn other_responses_say_why_there_is_no_token() {
         (200, r#"{"ok":false,"error":"ratelimited"}"#, "upstream_failed"),
         (200, r#"{"ok":false,"error":"leak"}"#, "upstream_failed"),
         (200, r#"{"error":""}"#, "upstream_failed"),
+        (200, r#"{"access_token":"a","error":"leak"}"#, "ok"),
+        (400, r#"{"access_token":"a","error":"leak"}"#, "auth_rejected"),
         (200, "leak", "upstream_failed"),
         (400, r#"{"error":"invalid_grant","error_description":"leak"}"#, "grant_ended"),
         (400, r#"{"error":"invalid_client","error_description":"leak"}"#, "auth_rejected"),

@@ -1,4 +1,4 @@
-//! What an invocation takes a slot for.
+//! The kind of an invocation, and the key of the slot that it takes.
 
 use kernel::{ShareId, id::WorkspaceId};
 

@@ -21,7 +21,7 @@ const IGNORING: [(&str, &str); 3] = [
     ("receive_webhook", "the sender is another system, and the call is new whatever it says about states"),
 ];
 
-/// What operations that write refuse, by path and method. Looked up only for requests with a precondition, so that no other
+/// The preconditions that operations which write refuse, by path and method. Looked up only for requests with a precondition, so that no other
 /// request pays for it. Every router of the process has the same operations.
 static REFUSED: OnceLock<HashMap<(String, Method), RefusedPreconditions>> = OnceLock::new();
 

@@ -1,4 +1,4 @@
-//! What the store took of an import, to say where a row is that it refused.
+//! The batches of an import that the store took, to say where a row is that it refused.
 
 use std::{
     fmt,
