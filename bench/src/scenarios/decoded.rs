@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use ::tests::{EchoService, Server, ServerOptions};
+use ::tests::{Server, ServerOptions};
 use anyhow::{Context as _, Result, ensure};
 use futures::future::try_join_all;
 use http::Method;
@@ -16,11 +16,7 @@ use tokio::time::{Instant, sleep};
 use xtask::shell::Progress;
 
 use super::{fairness::resident_kilobytes, fetch};
-use crate::{
-    RateLimits,
-    rounds::{ROUNDS, millis},
-    start_for_bench,
-};
+use crate::rounds::{ROUNDS, millis};
 
 /// Visits at once.
 const VISITORS: usize = 8;
@@ -43,10 +39,7 @@ export default { async fetch(request, env) {
 } };"#;
 
 pub(crate) async fn run(server: ServerOptions, progress: &Progress) -> Result<()> {
-    let service = EchoService::start().await?;
-    let server =
-        server.args(["--allowed-hosts", &service.allowed_hosts()]).env("SSL_CERT_FILE", service.authority()?);
-    let server = start_for_bench(server, RateLimits::Lifted).await?;
+    let (service, server) = fetch::start_beside_service(server).await?;
     let process = server.process_id().context("the server is not running")?;
     let path = fetch::create_app(&server, &service, SOURCE).await?;
     visit(&server, &path).await?;

@@ -33,10 +33,7 @@ export default { async fetch(request, env) {
 } };"#;
 
 pub(crate) async fn run(server: ServerOptions, progress: &Progress) -> Result<()> {
-    let service = EchoService::start().await?;
-    let server =
-        server.args(["--allowed-hosts", &service.allowed_hosts()]).env("SSL_CERT_FILE", service.authority()?);
-    let server = start_for_bench(server, RateLimits::Lifted).await?;
+    let (service, server) = start_beside_service(server).await?;
     let path = create_app(&server, &service, SOURCE).await?;
     let visitor = server.client();
     invoke(&visitor, &path, 1).await?;
@@ -57,6 +54,15 @@ pub(crate) async fn run(server: ServerOptions, progress: &Progress) -> Result<()
         println!("{visitors:<28} {:>10.0}/s {:>19.0} µs", median_value(rates)?, median_value(times)?);
     }
     Ok(())
+}
+
+/// Starts a service, and a server that may reach it.
+pub(super) async fn start_beside_service(server: ServerOptions) -> Result<(EchoService, Server)> {
+    let service = EchoService::start().await?;
+    let server =
+        server.args(["--allowed-hosts", &service.allowed_hosts()]).env("SSL_CERT_FILE", service.authority()?);
+    let server = start_for_bench(server, RateLimits::Lifted).await?;
+    Ok((service, server))
 }
 
 /// Creates an app with a connection to the service, and returns its path.
