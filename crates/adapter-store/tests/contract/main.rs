@@ -45,6 +45,7 @@ mod planned_changes;
 mod projects;
 mod purges;
 mod queue;
+mod queue_turns;
 mod schedules;
 mod spans;
 mod startup;
