@@ -222,7 +222,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     }));
     violations.extend(request_bodies::check(&sources).into_iter().map(|subject| Violation {
         subject,
-        rule: "a body is received by read_body, Payload, Form, Spool or LateProof::receive, which prove the caller's rights after it"
+        rule: "a body is received by read_body, Payload, Form, Spool or late_proof::receive, which prove the caller's rights after it"
             .to_owned(),
     }));
     if violations.is_empty() {

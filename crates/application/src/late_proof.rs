@@ -1,6 +1,12 @@
 //! Rights of a request whose body arrives late. They are proven before the body is read; the sender decides how long that takes.
 
-use std::{fmt, future::Future, pin::Pin, pin::pin, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    future::Future,
+    pin::{Pin, pin},
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use tokio::time::timeout;
 
@@ -14,8 +20,38 @@ const PROMPT: Duration = Duration::from_millis(250);
 
 type Proving<T> = Pin<Box<dyn Future<Output = Result<T, Problem>> + Send>>;
 
-/// Makes the proof of a request once more, with the result `T`. What receives a body asks for one, so no body is awaited on
-/// rights that nobody can prove again.
+/// What can prove the rights of a request once more. What receives a body asks for one, so no body is awaited on rights that
+/// nobody can prove again.
+pub trait ProveAgain: Sync {
+    /// Result of the proof.
+    type Proven: Send;
+
+    /// Makes the proof.
+    ///
+    /// # Errors
+    /// Those of a request that arrives now.
+    fn prove(&self) -> impl Future<Output = Result<Self::Proven, Problem>> + Send;
+}
+
+/// Waits for a body for at most 30 seconds. If it arrived late, the proof is made again and its result is returned beside the
+/// body.
+///
+/// # Errors
+/// [`ReceiveError::TimedOut`], or [`ReceiveError::Refused`] with the errors of [`ProveAgain::prove`].
+pub async fn receive<P: ProveAgain, B: Future>(
+    body: B,
+    proof: &P,
+) -> Result<(B::Output, Option<P::Proven>), ReceiveError> {
+    let mut body = pin!(body);
+    if let Ok(prompt) = timeout(PROMPT, &mut body).await {
+        return Ok((prompt, None));
+    }
+    let late = timeout(BODY_TIMEOUT, body).await.map_err(|_| ReceiveError::TimedOut)?;
+    let proven = proof.prove().await.map_err(ReceiveError::Refused)?;
+    Ok((late, Some(proven)))
+}
+
+/// A [`ProveAgain`] that a request carries along.
 pub struct LateProof<T = ()>(Arc<dyn Fn() -> Proving<T> + Send + Sync>);
 
 impl<T> Clone for LateProof<T> {
@@ -52,7 +88,8 @@ impl LateProof {
     /// Proof of a request that has no caller, or whose body proves it.
     #[must_use]
     pub fn of_nobody() -> Self {
-        Self::new(async || Ok(()))
+        static OF_NOBODY: LazyLock<LateProof> = LazyLock::new(|| LateProof::new(async || Ok(())));
+        OF_NOBODY.clone()
     }
 }
 
@@ -64,27 +101,12 @@ impl<T> LateProof<T> {
     {
         Self(Arc::new(move || Box::pin(prove())))
     }
+}
 
-    /// Makes the proof.
-    ///
-    /// # Errors
-    /// Those of a request that arrives now.
-    pub async fn prove(&self) -> Result<T, Problem> {
+impl<T: Send> ProveAgain for LateProof<T> {
+    type Proven = T;
+
+    async fn prove(&self) -> Result<T, Problem> {
         (self.0)().await
-    }
-
-    /// Waits for a body for at most 30 seconds. If it arrived late, the proof is made again and its result is returned beside
-    /// the body.
-    ///
-    /// # Errors
-    /// [`ReceiveError::TimedOut`], or [`ReceiveError::Refused`] with the errors of [`Self::prove`].
-    pub async fn receive<B>(&self, body: impl Future<Output = B>) -> Result<(B, Option<T>), ReceiveError> {
-        let mut body = pin!(body);
-        if let Ok(prompt) = timeout(PROMPT, &mut body).await {
-            return Ok((prompt, None));
-        }
-        let late = timeout(BODY_TIMEOUT, body).await.map_err(|_| ReceiveError::TimedOut)?;
-        let proven = self.prove().await.map_err(ReceiveError::Refused)?;
-        Ok((late, Some(proven)))
     }
 }

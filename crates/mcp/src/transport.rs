@@ -10,7 +10,7 @@ mod refusal;
 
 use application::{
     Problem,
-    late_proof::{LateProof, ReceiveError},
+    late_proof::{self, LateProof, ReceiveError},
 };
 use axum::{
     body::{Body, Bytes},
@@ -126,14 +126,15 @@ async fn read_body(
     if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > MAX_BODY as u64) {
         return Err(too_large());
     }
-    let (collected, context) = match late_proof.receive(Limited::new(body, MAX_BODY).collect()).await {
-        Ok(received) => received,
-        Err(ReceiveError::Refused(problem)) => return Err(BodyError::Refused(problem)),
-        Err(error @ ReceiveError::TimedOut) => {
-            let message = Problem::from(error).message.into_owned();
-            return Err(refuse(StatusCode::BAD_REQUEST, message));
-        }
-    };
+    let (collected, context) =
+        match late_proof::receive(Limited::new(body, MAX_BODY).collect(), late_proof).await {
+            Ok(received) => received,
+            Err(ReceiveError::Refused(problem)) => return Err(BodyError::Refused(problem)),
+            Err(error @ ReceiveError::TimedOut) => {
+                let message = Problem::from(error).message.into_owned();
+                return Err(refuse(StatusCode::BAD_REQUEST, message));
+            }
+        };
     match collected {
         Ok(body) => Ok((body.to_bytes(), context)),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),

@@ -1,8 +1,9 @@
 //! Bodies of requests that are received on rights that nobody proves again.
 //!
 //! The sender decides how long a body takes, and the caller's rights may end meanwhile. So what receives one asks for a
-//! `LateProof` (`crates/application/src/late_proof.rs`), and only a few files receive bodies at all: no other takes a body apart, and
-//! no handler has an extractor of axum that would. That a request has no caller whose rights could end is said in listed files only.
+//! `ProveAgain` (`crates/application/src/late_proof.rs`), and only a few files receive bodies at all: no other takes a body apart,
+//! and no handler has an extractor of axum that would. Listed files only implement `ProveAgain`, or say that a request has no caller
+//! whose rights could end.
 
 use std::collections::BTreeMap;
 
@@ -32,6 +33,9 @@ const WITHOUT_CALLER: [(&str, &str); 7] = [
     ("api/routes/oidc/callback_form.rs", "a redirect brings it back with the cookie"),
 ];
 
+/// Files that implement the proof.
+const PROVERS: [&str; 1] = ["api/routes/rest/caller.rs"];
+
 /// Calls that take a body apart.
 const READS: [&str; 6] =
     ["into_body", "into_data_stream", "into_limited_body", "to_bytes", "with_limited_body", "Limited"];
@@ -58,6 +62,9 @@ pub(super) fn check(files: &BTreeMap<String, String>) -> Vec<String> {
             broken.extend(found.reads.iter().map(|read| format!("{path}: `{read}` takes a body apart")));
         }
         broken.extend(found.extractors.iter().map(|name| format!("{path}: `{name}` extracts a body")));
+        if !PROVERS.contains(&path.as_str()) {
+            broken.extend(found.proofs.iter().map(|of| format!("{path}: `{of}` implements ProveAgain")));
+        }
         if !WITHOUT_CALLER.iter().any(|(file, _)| file == path) {
             let anonymous = found.anonymous.iter();
             broken.extend(anonymous.map(|name| format!("{path}: `{name}` asks for no caller")));
@@ -71,6 +78,7 @@ struct Found {
     reads: Vec<String>,
     extractors: Vec<String>,
     anonymous: Vec<String>,
+    proofs: Vec<String>,
 }
 
 /// Returns the name of a type without its path.
@@ -92,6 +100,14 @@ impl<'ast> Visit<'ast> for Found {
         if !is_test_only(&item.attrs) {
             visit::visit_item_mod(self, item);
         }
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        let implemented = item.trait_.as_ref().and_then(|(_, path, _)| path.segments.last());
+        if implemented.is_some_and(|name| name.ident == "ProveAgain") {
+            self.proofs.extend(type_name(&item.self_ty));
+        }
+        visit::visit_item_impl(self, item);
     }
 
     fn visit_signature(&mut self, signature: &'ast Signature) {
@@ -162,6 +178,7 @@ mod tests {
             "async fn f(request: Request) { read_anonymous_body(request, 1).await; }",
             "async fn f(State(api): State<Api>, AnonymousForm(form): AnonymousForm<Input>) {}",
             "async fn f() { LateProof::of_nobody(); }",
+            "impl late_proof::ProveAgain for Nobody {}",
         ] {
             assert!(!broken(route, text).is_empty(), "{text}");
             assert!(broken(route, &format!("#[cfg(test)] mod tests {{ {text} }}")).is_empty(), "{text}");

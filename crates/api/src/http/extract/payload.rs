@@ -2,10 +2,14 @@
 //! content must not reveal to a stranger that the object exists.
 //! See `docs/decisions/0007-authorize-before-parsing-the-body.md`.
 
-use application::{Problem, ProblemKind, late_proof::LateProof};
+use application::{
+    Problem, ProblemKind,
+    late_proof::{self, LateProof, ProveAgain},
+};
 use axum::{
+    body::Body,
     extract::{FromRequest, Request},
-    http::header,
+    http::{HeaderMap, header},
 };
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
@@ -63,21 +67,31 @@ pub(crate) async fn read_anonymous_body(request: Request, limit: usize) -> Resul
 ///
 /// # Errors
 /// As [`read_body`].
-pub(crate) async fn read_body_with<T>(
+pub(crate) async fn read_body_with<P: ProveAgain>(
     request: Request,
     limit: usize,
-    late_proof: &LateProof<T>,
-) -> Result<(Bytes, Option<T>), Problem> {
+    late_proof: &P,
+) -> Result<(Bytes, Option<P::Proven>), Problem> {
+    let (parts, body) = request.into_parts();
+    receive(&parts.headers, body, limit, late_proof).await
+}
+
+async fn receive<P: ProveAgain>(
+    headers: &HeaderMap,
+    body: Body,
+    limit: usize,
+    late_proof: &P,
+) -> Result<(Bytes, Option<P::Proven>), Problem> {
     let too_large = || {
         let message = format!("The body may have at most {} KiB.", limit >> 10);
         Problem::new(ProblemKind::TooLarge, "too_large", message)
     };
-    let declared = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    let declared = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     if declared.and_then(|text| text.parse::<u64>().ok()).is_some_and(|length| length > limit as u64) {
         return Err(too_large());
     }
-    let body = Limited::new(request.into_body(), limit).collect();
-    let (collected, proven) = late_proof.receive(body).await?;
+    let body = Limited::new(body, limit).collect();
+    let (collected, proven) = late_proof::receive(body, late_proof).await?;
     match collected {
         Ok(body) => Ok((body.to_bytes(), proven)),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
@@ -94,20 +108,22 @@ impl Payload {
     /// Receives a body of at most `limit` bytes.
     pub(crate) async fn read(request: Request, limit: usize) -> Result<Self, Problem> {
         let late_proof = late_proof_of(&request)?;
-        Ok(Self::read_with(request, limit, &late_proof).await?.0)
+        let (parts, body) = request.into_parts();
+        Ok(Self::read_with(&parts.headers, body, limit, &late_proof).await?.0)
     }
 
     /// Receives a body of at most `limit` bytes; if it arrives late, with the proof that was made after it.
-    pub(crate) async fn read_with<T>(
-        request: Request,
+    pub(crate) async fn read_with<P: ProveAgain>(
+        headers: &HeaderMap,
+        body: Body,
         limit: usize,
-        late_proof: &LateProof<T>,
-    ) -> Result<(Self, Option<T>), Problem> {
-        let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        late_proof: &P,
+    ) -> Result<(Self, Option<P::Proven>), Problem> {
+        let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let essence = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim();
         let is_json = essence.eq_ignore_ascii_case("application/json");
         let is_csv = essence.eq_ignore_ascii_case("text/csv");
-        let (bytes, proven) = read_body_with(request, limit, late_proof).await?;
+        let (bytes, proven) = receive(headers, body, limit, late_proof).await?;
         Ok((Self { bytes, is_json, is_csv }, proven))
     }
 

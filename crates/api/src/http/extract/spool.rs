@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use application::{Problem, ProblemKind};
+use application::{Problem, ProblemKind, late_proof::ProveAgain as _};
 use axum::{extract::Request, http::header};
 use backend_data::ImportSource;
 use futures::StreamExt as _;

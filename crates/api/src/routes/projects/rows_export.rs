@@ -23,7 +23,7 @@ use crate::{
     },
     state::Api,
 };
-use application::{Problem, rows_problem};
+use application::{Problem, late_proof::ProveAgain as _, rows_problem};
 
 /// Maximum number of rows of an export.
 const MAX_ROWS: u64 = 5_000;

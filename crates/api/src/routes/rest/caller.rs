@@ -31,7 +31,7 @@ use crate::{
     state::Api,
 };
 use application::{
-    Problem, ProblemKind, authentication::ResolvedKey, authorization::Requirement, late_proof::LateProof,
+    Problem, ProblemKind, authentication::ResolvedKey, authorization::Requirement, late_proof::ProveAgain,
     request_span,
 };
 
@@ -178,8 +178,9 @@ impl KeyCaller {
     /// those of the key and the person token.
     pub(super) async fn body(&mut self, api: &Api, request: Request) -> Result<Payload, Problem> {
         let limit = self.resolved_key.project.settings.max_body_kb as usize * 1024;
-        let late_proof = late_proof(api, request.headers(), self.scope);
-        let (payload, proven) = Payload::read_with(request, limit, &late_proof).await?;
+        let (parts, body) = request.into_parts();
+        let credentials = SentCredentials { api, headers: &parts.headers, scope: self.scope };
+        let (payload, proven) = Payload::read_with(&parts.headers, body, limit, &credentials).await?;
         if let Some(LateCaller { resolved_key, person_access, now }) = proven {
             (self.resolved_key, self.person_access, self.ctx.now) = (resolved_key, person_access, now);
         }
@@ -252,30 +253,23 @@ impl KeyCaller {
     }
 }
 
-/// Returns what proves the credentials of a request once more.
-fn late_proof(api: &Api, headers: &HeaderMap, scope: Option<KeyScope>) -> LateProof<LateCaller> {
-    let (api, headers) = (api.clone(), credential_headers(headers));
-    LateProof::new(move || {
-        let (api, headers) = (api.clone(), headers.clone());
-        async move {
-            let (now, presented) = (api.now(), key_credentials(&headers));
-            let resolved_key = authenticate_key(&api, presented.as_ref(), now).await?;
-            let person_access = verify_person(&api, &resolved_key, presented.as_ref(), now)?;
-            check_scope(&resolved_key, scope)?;
-            Ok(LateCaller { resolved_key, person_access, now })
-        }
-    })
+/// The credentials of a request, which are proven once more if its body arrives late.
+struct SentCredentials<'r> {
+    api: &'r Api,
+    headers: &'r HeaderMap,
+    scope: Option<KeyScope>,
 }
 
-/// Returns the headers that [`key_credentials`] reads.
-fn credential_headers(headers: &HeaderMap) -> HeaderMap {
-    let mut copy = HeaderMap::new();
-    for name in [APIKEY, header::AUTHORIZATION] {
-        for value in headers.get_all(&name) {
-            copy.append(name.clone(), value.clone());
-        }
+impl ProveAgain for SentCredentials<'_> {
+    type Proven = LateCaller;
+
+    async fn prove(&self) -> Result<LateCaller, Problem> {
+        let (now, presented) = (self.api.now(), key_credentials(self.headers));
+        let resolved_key = authenticate_key(self.api, presented.as_ref(), now).await?;
+        let person_access = verify_person(self.api, &resolved_key, presented.as_ref(), now)?;
+        check_scope(&resolved_key, self.scope)?;
+        Ok(LateCaller { resolved_key, person_access, now })
     }
-    copy
 }
 
 async fn authenticate_key(
@@ -384,7 +378,6 @@ mod tests {
             }
             let expected = expected.map(|(key, person)| KeyCredentials { key, person });
             assert_eq!(key_credentials(&headers), expected, "{pairs:?}");
-            assert_eq!(key_credentials(&credential_headers(&headers)), expected, "{pairs:?}");
         }
     }
 }
