@@ -39,6 +39,7 @@
 
 mod postgres;
 mod shards;
+mod share_key;
 mod sqlite;
 mod statement_time;
 mod write_size;

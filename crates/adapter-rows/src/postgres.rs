@@ -42,8 +42,8 @@ use storage_usage::StorageUsage;
 pub struct PgOptions {
     /// The URL of the database: `postgres://…`
     pub url: String,
-    /// Maximum number of open connections; 16 by default, at least 1. At most half of them are used for one project at
-    /// a time.
+    /// Maximum number of open connections; 16 by default, at least 1. At most half of them are used for one share
+    /// at a time ([`ProjectRef::share`]).
     pub max_connections: u32,
     /// Time limit of a statement; 5 seconds by default. A statement waits for a lock for half of it.
     pub statement_timeout: Duration,
@@ -193,14 +193,14 @@ impl RowStore for PgRows {
     }
 
     async fn create_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
-        let mut conn = self.pool.acquire(Some(&project.id)).await?;
+        let mut conn = self.pool.acquire(Some(project)).await?;
         let done = schema::create(&mut conn.connection, project).await;
         conn.release(done).await
     }
 
     async fn drop_project(&self, project: &ProjectRef) -> Result<(), StoreError> {
         self.storage_usage.invalidate(project);
-        let mut conn = self.pool.acquire(Some(&project.id)).await?;
+        let mut conn = self.pool.acquire(Some(project)).await?;
         let done = schema::delete(&mut conn.connection, project).await;
         conn.release(done).await
     }
@@ -214,7 +214,7 @@ impl RowStore for PgRows {
         project: &ProjectRef,
         change: SchemaChange,
     ) -> Result<(), StoreError> {
-        let mut conn = self.pool.acquire(Some(&project.id)).await?;
+        let mut conn = self.pool.acquire(Some(project)).await?;
         let scope = self.table_scope(project);
         let done = async {
             let runner = self.runner(project, &scope);
@@ -291,13 +291,13 @@ impl RowStore for PgRows {
     }
 
     async fn read_outbox(&self, project: &ProjectRef) -> Result<Vec<OutboxRecord>, StoreError> {
-        let mut conn = self.pool.acquire(Some(&project.id)).await?;
+        let mut conn = self.pool.acquire(Some(project)).await?;
         let done = outbox::read_oldest(&mut conn.connection, project).await;
         conn.release(done).await
     }
 
     async fn clear_outbox(&self, project: &ProjectRef, ids: Vec<String>) -> Result<(), StoreError> {
-        let mut conn = self.pool.acquire(Some(&project.id)).await?;
+        let mut conn = self.pool.acquire(Some(project)).await?;
         let done = outbox::clear(&mut conn.connection, project, &ids).await;
         conn.release(done).await
     }

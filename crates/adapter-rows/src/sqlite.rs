@@ -1,8 +1,8 @@
 //! A store with one SQLite file per project.
 //!
 //! All projects share a few threads and the files that these have open. Readers and writers have a queue each, in which
-//! projects take turns. At most half of the readers and one writer work for one project at a time; the writer commits
-//! everything that is waiting for the project in one transaction.
+//! shares ([`ProjectRef::share`]) take turns, and the projects of one share. At most half of the threads work for one share
+//! at a time, and one writer for a project; it commits everything that is waiting for the project in one transaction.
 
 mod capacity;
 mod connection;
@@ -35,7 +35,7 @@ use futures::channel::oneshot;
 use rusqlite::Connection;
 
 use connection_cache::ConnectionCache;
-use queue::{Priority, Queue};
+use queue::{Priority, Queue, QueueLimits};
 use reader::{InlineReader, ReadTask};
 use write_connections::WriteConnectionCache;
 use writer::{ImportThreads, WriteTask};
@@ -49,16 +49,16 @@ pub struct SqliteOptions {
     /// The directory of the files. One process owns it.
     pub directory: PathBuf,
     /// Number of threads that read; twice the cores by default, 4 to 32. Half as many run at a low priority in
-    /// addition, for projects whose statements take long.
+    /// addition, for shares whose statements take long.
     pub readers: usize,
-    /// Number of threads that write; twice the cores by default, 4 to 16. Half as many run at a low priority in
-    /// addition, for projects whose statements take long.
+    /// Number of threads that write; four times the cores by default, 8 to 32. Half as many run at a low priority in
+    /// addition, for shares whose statements take long.
     pub writers: usize,
     /// Maximum number of idle connections that are kept open for reading; 2,048 by default.
     pub max_open_files: usize,
     /// Maximum number of files that are kept open for writing, per writer; 64 by default.
     pub files_per_writer: usize,
-    /// Maximum number of requests that wait for a thread of either kind, half of them of one project; 4,096 by default.
+    /// Maximum number of requests that wait for a thread of either kind, half of them of one share; 4,096 by default.
     /// More are [`StoreError::Unavailable`].
     pub max_queued: usize,
     /// Time limit of a statement, and of the statements of a batch together; 5 seconds by default.
@@ -77,10 +77,10 @@ impl SqliteOptions {
         let cores = thread::available_parallelism().map_or(2, usize::from);
         Self {
             directory: directory.into(),
-            // Half of the readers may work for one project, so that it can use every core.
+            // Half of the readers may work for one share, so that it can use every core.
             readers: (2 * cores).clamp(4, 32),
-            // Writers mostly wait for the disk.
-            writers: (2 * cores).clamp(4, 16),
+            // Half of the writers as well, and they mostly wait for the disk.
+            writers: (4 * cores).clamp(8, 32),
             max_open_files: 2048,
             files_per_writer: 64,
             max_queued: 4096,
@@ -138,8 +138,13 @@ impl SqliteRows {
             pending_outboxes: outbox::PendingOutboxes::default(),
         });
         let options = &shared.options;
-        let reads = Arc::new(Queue::new(options.max_queued, options.readers / 2));
-        let writes = Arc::new(Queue::new(options.max_queued, 1));
+        let limits = |threads_per_share, threads_per_project| QueueLimits {
+            capacity: options.max_queued,
+            threads_per_share,
+            threads_per_project,
+        };
+        let reads = Arc::new(Queue::new(limits(options.readers / 2, options.readers / 2)));
+        let writes = Arc::new(Queue::new(limits(options.writers / 2, 1)));
         let callers = thread::available_parallelism().map_or(2, usize::from).min(MAX_INLINE_READERS);
         let mut store = Self {
             shared: Arc::clone(&shared),

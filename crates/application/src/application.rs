@@ -22,6 +22,7 @@ use crate::{
     authentication::{AuthStateCache, CredentialCache, PersonTokenCache},
     feeds::StreamQuota,
     ports::Store,
+    project_location::WorkspaceShares,
     rate_limits::RateLimits,
     refused_calls::RefusedCallsBuffer,
     row_counts::{RowCount, RowCounts, count_tables},
@@ -113,6 +114,7 @@ struct State {
     refused_calls: RefusedCallsBuffer,
     stream_quota: StreamQuota,
     row_counts: RowCounts,
+    workspace_shares: WorkspaceShares,
 }
 
 impl Application {
@@ -134,6 +136,7 @@ impl Application {
             refused_calls: RefusedCallsBuffer::default(),
             stream_quota: StreamQuota::default(),
             row_counts,
+            workspace_shares: WorkspaceShares::default(),
         }))
     }
 
@@ -205,6 +208,10 @@ impl Application {
     #[must_use]
     pub fn row_counts(&self) -> &RowCounts {
         &self.0.row_counts
+    }
+
+    pub(crate) fn workspace_shares(&self) -> &WorkspaceShares {
+        &self.0.workspace_shares
     }
 
     /// Returns the engine that checks app code.

@@ -49,6 +49,7 @@ pub mod overview;
 pub mod ports;
 pub mod problem;
 pub mod problems;
+mod project_location;
 pub mod rate_limits;
 pub mod refused_calls;
 pub mod replay;

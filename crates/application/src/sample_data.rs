@@ -12,7 +12,7 @@ use apps::{
     safe_band::PublishRule,
     versions::{Baseline, CreateVersion, ENTRY_FILE, Handlers, Publishing},
 };
-use backend_data::{Access, ColumnType, NewColumn, NewTable, ProjectRef};
+use backend_data::{Access, ColumnType, NewColumn, NewTable};
 use connections::{Gate, GateHost, gates::Method};
 use kernel::{
     Context,
@@ -26,7 +26,7 @@ use runs::{
     webhooks::{ConfigureWebhook, CredentialKeys, ProofMode},
 };
 
-use crate::{Application, Problem, Tx, rows_problem};
+use crate::{Application, Problem, Tx, project_location::unshared, rows_problem};
 
 const SAMPLE_SOURCE: &str = include_str!("sample_data/main.js");
 const SAMPLE_HOST: &str = "api.github.com";
@@ -54,7 +54,7 @@ pub struct SampleData {
 #[tracing::instrument(level = "debug", skip_all)]
 pub async fn provision_rows(app: &Application, ctx: &Context) -> Result<ProjectId, Problem> {
     let id: ProjectId = ctx.new_id();
-    let project_ref = project_ref(id, app.settings().new_projects_shard)?;
+    let project_ref = unshared(id, app.settings().new_projects_shard)?;
     let rows = app.rows();
     rows.create_project(&project_ref).await.map_err(rows_problem)?;
     let table = NewTable {
@@ -97,17 +97,8 @@ async fn deprovision_rows(app: &Application, project: ProjectId) -> Result<(), P
     if app.store().project_fact(project).await?.is_some() {
         return Ok(());
     }
-    let project_ref = project_ref(project, app.settings().new_projects_shard)?;
+    let project_ref = unshared(project, app.settings().new_projects_shard)?;
     app.rows().drop_project(&project_ref).await.map_err(rows_problem)
-}
-
-/// Returns the location of a project's rows.
-///
-/// # Errors
-/// [`Problem`] if the row engine does not accept the id.
-pub fn project_ref(project: ProjectId, shard: u16) -> Result<ProjectRef, Problem> {
-    let id = project.to_string().parse().map_err(rows_problem)?;
-    Ok(ProjectRef::new(id, shard))
 }
 
 /// Creates the sample data of a workspace that the same transaction created.

@@ -17,7 +17,7 @@ use projects::{Project, ProjectFact, authorize_project};
 use serde::{Deserialize, Serialize};
 use workspace::members::MemberPosition;
 
-use crate::{Application, Problem, ProblemKind, rows_problem, sample_data};
+use crate::{Application, Problem, ProblemKind, rows_problem};
 
 /// Results of a search; at most.
 pub const MAX_RESULTS: usize = 20;
@@ -300,7 +300,7 @@ impl Application {
             if index >= MAX_PROJECTS {
                 continue;
             }
-            let project_ref = sample_data::project_ref(project.id, project.shard)?;
+            let project_ref = self.project_ref(&project).await?;
             let tables = self.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
             for table in tables {
                 results.add(&[&table.name], || {

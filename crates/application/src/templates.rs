@@ -19,7 +19,7 @@ use runs::{
 };
 use serde_json::{Value, json};
 
-use crate::{Application, Problem, Tx, rows_problem, sample_data::project_ref};
+use crate::{Application, Problem, Tx, rows_problem};
 
 /// What a person chose for a template.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Application {
         let access = self.project(ctx, &data.project_id.to_string()).await?;
         let found = self.store().project(access.member().workspace(), data.project_id).await?;
         let project = found.ok_or_else(|| Problem::not_found("project"))?.project;
-        let location = project_ref(project.id, project.shard)?;
+        let location = self.project_ref(&project).await?;
         let known = self.rows().schema(&location, &Access::Owner).await.map_err(rows_problem)?;
         let mut missing = Vec::new();
         for table in &template.tables {

@@ -1,6 +1,12 @@
 //! Names of projects, tables and columns, and the rules they keep.
 
-use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
+use std::{
+    borrow::Borrow,
+    fmt,
+    hash::{Hash, Hasher},
+    str::FromStr,
+    sync::Arc,
+};
 
 use crate::error::{Error, Quoted};
 
@@ -51,20 +57,49 @@ impl Borrow<str> for ProjectId {
     }
 }
 
-/// The location of a project's rows: its id and the shard that holds it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The id of a share: projects that name the same one have together what a store lends to one project, which is at most
+/// half of its threads or connections. Choose one for each of those who can create as many projects as they like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ShareId(pub u128);
+
+/// The location of a project's rows: its id and the shard that holds it. The share is not part of the location, so that
+/// references with and without one are equal.
+#[derive(Clone, Debug)]
 pub struct ProjectRef {
     /// The id of the project.
     pub id: ProjectId,
     /// The number of the directory or database that holds the rows; 0 if there is only one.
     pub shard: u16,
+    /// The share that requests for the project use; `None` for one of its own.
+    pub share: Option<ShareId>,
 }
 
 impl ProjectRef {
-    /// Creates a reference to a project on a shard.
+    /// Creates a reference to a project on a shard, with a share of its own.
     #[must_use]
     pub fn new(id: ProjectId, shard: u16) -> Self {
-        Self { id, shard }
+        Self { id, shard, share: None }
+    }
+
+    /// Names the share that requests for the project use.
+    #[must_use]
+    pub fn with_share(self, share: ShareId) -> Self {
+        Self { share: Some(share), ..self }
+    }
+}
+
+impl PartialEq for ProjectRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.shard == other.shard && self.id == other.id
+    }
+}
+
+impl Eq for ProjectRef {}
+
+impl Hash for ProjectRef {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+        self.shard.hash(state);
     }
 }
 

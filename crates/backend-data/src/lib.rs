@@ -62,7 +62,7 @@ pub use engine::{
     WriteObserver, WriteOptions, WriteOutcome,
 };
 pub use error::{Error, ErrorKind, Result};
-pub use ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME, ProjectId, ProjectRef};
+pub use ident::{MAX_COLUMN_NAME, MAX_TABLE_NAME, ProjectId, ProjectRef, ShareId};
 pub use index::{Index, NewIndex};
 pub use output::{OutputColumn, RowWriter};
 pub use query::{Count, Prefer, Query, Resolution, Return};

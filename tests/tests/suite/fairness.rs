@@ -1,6 +1,8 @@
 //! Isolation of workspaces: one whose code sleeps, computes or streams without end beside a quiet one, and many such ones of one
 //! person beside that of another.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, Result};
 use http::Method;
 use serde_json::{Value, json};
@@ -89,6 +91,24 @@ async fn create_import_path(owner: &Client) -> Result<String> {
     let project = BackendProject::create(owner, &workspace).await?;
     project.create_table("items", &[("title", "text")]).await?;
     Ok(project.console_path("/tables/items/import"))
+}
+
+/// Creates a workspace and a project with one text, and returns the project and a secret key.
+async fn create_texts(owner: &Client, body: &str) -> Result<(BackendProject, String)> {
+    let workspace = owner.create_workspace("Notes").await?.id;
+    let project = BackendProject::create(owner, &workspace).await?;
+    project.create_table("texts", &[("body", "text")]).await?;
+    let key = project.create_key("secret").await?;
+    let insert = project.rest_request(owner, (&key, None), Method::POST, "texts")?;
+    insert.json(&json!({"body": body}))?.send().await?.ok()?;
+    Ok((project, key))
+}
+
+/// Returns a bit that looks random.
+fn is_odd_hash(number: u32) -> bool {
+    let mixed = number.wrapping_mul(0x9e37_79b9);
+    let mixed = (mixed ^ (mixed >> 16)).wrapping_mul(0x85eb_ca6b);
+    (mixed ^ (mixed >> 13)) & 1 == 1
 }
 
 async fn wait_for_six_runs(owner: &Client, runs: &[String]) -> Result<()> {
@@ -184,6 +204,35 @@ tests::on_both! {
         let (visitor, page) = (other.owner.signed_out(), format!("{}?how=stream", other.page));
         assert_eq!(visitor.request(Method::GET, &page).open_stream().await?.status, 200);
         visits.iter().for_each(tokio::task::JoinHandle::abort);
+        Ok(())
+    }
+
+    /// Searches in projects of several workspaces of one person take half of the readers or connections at most.
+    async fn rows_of_one_person_hold_up_nobody(server: Server) -> Result<()> {
+        let hostile = server.sign_in("hostile@example.test").await?;
+        let text: String = (0..800_000).map(|n| if is_odd_hash(n) { 'a' } else { 'b' }).collect();
+        let mut projects = Vec::new();
+        for _ in 0..6 {
+            projects.push(Arc::new(create_texts(&hostile, &text).await?));
+        }
+        let quiet = server.sign_in("quiet@example.test").await?;
+        let (project, key) = create_texts(&quiet, "tea").await?;
+        // More than all connections together.
+        let searches = projects.iter().cycle().take(24).map(|searched| {
+            let (searched, client) = (Arc::clone(searched), hostile.signed_out());
+            tokio::spawn(async move {
+                let search = "texts?select=id&body=match.[ab]{0,250}a[ab]{200}[^ab]";
+                let (project, key) = &*searched;
+                project.rest_request(&client, (key, None), Method::GET, search)?.send().await
+            })
+        });
+        let searches: Vec<_> = searches.collect();
+        for _ in 0..10 {
+            let list = project.rest_request(&quiet, (&key, None), Method::GET, "texts?body=like.t*")?;
+            assert_eq!(list.send().await?.ok()?.as_array().map(Vec::len), Some(1));
+        }
+        assert!(searches.iter().all(|search| !search.is_finished()), "others were served first");
+        searches.iter().for_each(tokio::task::JoinHandle::abort);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! A pool of connections, fair to projects.
+//! A pool of connections, fair to shares and to the projects of one share.
 //!
 //! The pool of sqlx pings the server before and after every use, which makes three round trips of the one that a read
 //! needs.
@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use backend_data::{ProjectId, StoreError};
+use backend_data::{ProjectId, ProjectRef, StoreError};
 use lru::LruCache;
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::{
@@ -19,13 +19,13 @@ use tokio::{
 };
 
 use super::{PgOptions, error::to_store_error};
-use crate::statement_time::StatementTimeTracker;
+use crate::{share_key::ShareKey, statement_time::StatementTimeTracker};
 
 /// Idle time after which a connection is pinged before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 
-/// Maximum number of projects whose permits are kept.
-const MAX_PROJECTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
+/// Maximum number of shares, and of projects, whose permits are kept.
+const MAX_TRACKED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
 
 /// Time up to which a statement does not count as long. It includes that of the network.
 const MIN_LONG_STATEMENT: Duration = Duration::from_millis(50);
@@ -39,29 +39,32 @@ struct Inner {
     wait_limit: Duration,
     lifetime: Duration,
     permits: Semaphore,
-    /// The permits of each project: half of all.
-    project_permits: Mutex<LruCache<ProjectId, ProjectSemaphores>>,
-    permits_per_project: usize,
-    usage: Mutex<StatementTimeTracker<ProjectId>>,
+    /// The permits of each share: half of all.
+    share_permits: Mutex<LruCache<ShareKey, ShareSemaphores>>,
+    permits_per_share: usize,
+    /// The permits of each project, as many. Requests wait for those of their share in the order of arrival, so a project
+    /// waits behind at most so many of another.
+    project_permits: Mutex<LruCache<ProjectId, Arc<Semaphore>>>,
+    usage: Mutex<StatementTimeTracker<ShareKey>>,
     /// The idle connections, the most recently used one last.
     idle: Mutex<Vec<Idle>>,
 }
 
-/// The semaphores of a project.
+/// The semaphores of a share.
 #[derive(Clone)]
-struct ProjectSemaphores {
+struct ShareSemaphores {
     all: Arc<Semaphore>,
-    /// One permit, which requests need in addition while the project's statements take long.
+    /// One permit, which requests need in addition while the share's statements take long.
     long: Arc<Semaphore>,
 }
 
 /// The permits of a request of a project. Dropping them counts the time that it used a connection.
 struct ProjectPermit<'p> {
     pool: &'p Inner,
-    project: ProjectId,
+    share: ShareKey,
     /// The time at which it got a connection.
     started_at: Option<Instant>,
-    _all: OwnedSemaphorePermit,
+    _permits: [OwnedSemaphorePermit; 2],
     _long: Option<OwnedSemaphorePermit>,
 }
 
@@ -69,7 +72,7 @@ impl Drop for ProjectPermit<'_> {
     fn drop(&mut self) {
         if let Some(begun) = self.started_at {
             let now = Instant::now();
-            self.pool.usage().add(&self.project, now.saturating_duration_since(begun), now);
+            self.pool.usage().add(&self.share, now.saturating_duration_since(begun), now);
         }
     }
 }
@@ -111,21 +114,22 @@ impl Pool {
             wait_limit: options.acquire_timeout,
             lifetime: options.max_lifetime,
             permits: Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS)),
-            project_permits: Mutex::new(LruCache::new(MAX_PROJECTS)),
-            permits_per_project: (permits / 2).clamp(1, Semaphore::MAX_PERMITS),
+            share_permits: Mutex::new(LruCache::new(MAX_TRACKED)),
+            permits_per_share: (permits / 2).clamp(1, Semaphore::MAX_PERMITS),
+            project_permits: Mutex::new(LruCache::new(MAX_TRACKED)),
             usage: Mutex::new(StatementTimeTracker::new(MIN_LONG_STATEMENT)),
             idle: Mutex::default(),
         }))
     }
 
-    /// Waits for a permit and returns an idle connection or a new one. A project has at most half of the connections,
-    /// and one while its statements take long.
+    /// Waits for a permit and returns an idle connection or a new one. A share has at most half of the connections, and
+    /// one while its statements take long.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if no connection is free in time, or the server does not respond.
     pub(super) async fn acquire(
         &self,
-        project: Option<&ProjectId>,
+        project: Option<&ProjectRef>,
     ) -> Result<PooledConnection<'_>, StoreError> {
         let taken = time::timeout(self.0.wait_limit, self.0.acquire(project)).await;
         taken.unwrap_or_else(|_| Err(to_store_error(sqlx::Error::PoolTimedOut)))
@@ -148,31 +152,37 @@ impl Inner {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn semaphores_of(&self, project: &ProjectId) -> ProjectSemaphores {
-        let mut projects = self.project_permits.lock().unwrap_or_else(PoisonError::into_inner);
+    fn semaphores_of(&self, share: &ShareKey) -> ShareSemaphores {
+        let mut shares = self.share_permits.lock().unwrap_or_else(PoisonError::into_inner);
         let semaphore = |permits| Arc::new(Semaphore::new(permits));
-        let new = || ProjectSemaphores { all: semaphore(self.permits_per_project), long: semaphore(1) };
-        projects.get_or_insert_ref(project, new).clone()
+        let new = || ShareSemaphores { all: semaphore(self.permits_per_share), long: semaphore(1) };
+        shares.get_or_insert_ref(share, new).clone()
     }
 
-    fn usage(&self) -> MutexGuard<'_, StatementTimeTracker<ProjectId>> {
+    fn semaphore_of(&self, project: &ProjectId) -> Arc<Semaphore> {
+        let mut projects = self.project_permits.lock().unwrap_or_else(PoisonError::into_inner);
+        projects.get_or_insert_ref(project, || Arc::new(Semaphore::new(self.permits_per_share))).clone()
+    }
+
+    fn usage(&self) -> MutexGuard<'_, StatementTimeTracker<ShareKey>> {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a permit of the project.
-    async fn acquire_project_permit(&self, project: &ProjectId) -> Result<ProjectPermit<'_>, StoreError> {
-        let ProjectSemaphores { all, long } = self.semaphores_of(project);
+    /// Waits for the permits of the project and its share.
+    async fn acquire_project_permit(&self, project: &ProjectRef) -> Result<ProjectPermit<'_>, StoreError> {
+        let share = ShareKey::from(project);
+        let ShareSemaphores { all, long } = self.semaphores_of(&share);
         let take = async |semaphore: Arc<Semaphore>| {
             semaphore.acquire_owned().await.map_err(|_| to_store_error(sqlx::Error::PoolClosed))
         };
-        let _all = take(all).await?;
-        // Checked after the wait, during which the project may have exceeded its share.
-        let over = self.usage().is_over_share(project, Instant::now());
+        let _permits = [take(self.semaphore_of(&project.id)).await?, take(all).await?];
+        // Checked after the wait, during which the share may have been used up.
+        let over = self.usage().is_over_share(&share, Instant::now());
         let _long = if over { Some(take(long).await?) } else { None };
-        Ok(ProjectPermit { pool: self, project: project.clone(), started_at: None, _all, _long })
+        Ok(ProjectPermit { pool: self, share, started_at: None, _permits, _long })
     }
 
-    async fn acquire(&self, project: Option<&ProjectId>) -> Result<PooledConnection<'_>, StoreError> {
+    async fn acquire(&self, project: Option<&ProjectRef>) -> Result<PooledConnection<'_>, StoreError> {
         // The project's permit comes first: a request that waits for it holds no permit that others need.
         let project_permit = match project {
             Some(project) => Some(self.acquire_project_permit(project).await?),
@@ -222,22 +232,39 @@ impl PooledConnection<'_> {
 
 #[cfg(test)]
 mod tests {
+    use backend_data::ShareId;
     use futures::poll;
 
     use super::*;
 
     #[tokio::test]
-    async fn a_project_whose_statements_take_long_has_one_connection() {
+    async fn projects_of_one_share_have_half_of_the_connections() {
         let options = PgOptions { max_connections: 4, ..PgOptions::new("postgres://localhost") };
         let pool = Pool::new(PgConnectOptions::new(), &options).0;
-        let (loud, quiet): (ProjectId, ProjectId) = ("loud".parse().unwrap(), "quiet".parse().unwrap());
+        let project = |share, id: &str| ProjectRef::new(id.parse().unwrap(), 0).with_share(ShareId(share));
+        let (a, b) = (project(1, "a"), project(1, "b"));
+        let first = pool.acquire_project_permit(&a).await.unwrap();
+        let _second = pool.acquire_project_permit(&b).await.unwrap();
+        let mut third = std::pin::pin!(pool.acquire_project_permit(&a));
+        assert!(poll!(&mut third).is_pending(), "both permits of the share are taken");
+        let _other = pool.acquire_project_permit(&project(2, "c")).await.unwrap();
+        drop(first);
+        assert!(poll!(&mut third).is_ready());
+    }
+
+    #[tokio::test]
+    async fn a_share_whose_statements_take_long_has_one_connection() {
+        let options = PgOptions { max_connections: 4, ..PgOptions::new("postgres://localhost") };
+        let pool = Pool::new(PgConnectOptions::new(), &options).0;
+        let project = |share, id: &str| ProjectRef::new(id.parse().unwrap(), 0).with_share(ShareId(share));
+        let (loud, sibling, quiet) = (project(1, "loud"), project(1, "sibling"), project(2, "quiet"));
         drop((
             pool.acquire_project_permit(&loud).await.unwrap(),
             pool.acquire_project_permit(&loud).await.unwrap(),
         ));
-        pool.usage().add(&loud, Duration::from_secs(5), Instant::now());
+        pool.usage().add(&ShareKey::from(&loud), Duration::from_secs(5), Instant::now());
         let one = pool.acquire_project_permit(&loud).await.unwrap();
-        let mut next = std::pin::pin!(pool.acquire_project_permit(&loud));
+        let mut next = std::pin::pin!(pool.acquire_project_permit(&sibling));
         assert!(poll!(&mut next).is_pending(), "a second permit at once");
         drop((
             pool.acquire_project_permit(&quiet).await.unwrap(),
@@ -250,13 +277,14 @@ mod tests {
     #[tokio::test]
     async fn waiting_for_a_connection_does_not_count() {
         let pool = Pool::new(PgConnectOptions::new(), &PgOptions::new("postgres://localhost")).0;
-        let project: ProjectId = "waits".parse().unwrap();
+        let project = ProjectRef::new("waits".parse().unwrap(), 0);
+        let share = ShareKey::from(&project);
         let long_ago = Instant::now().checked_sub(Duration::from_secs(5)).unwrap();
         drop(pool.acquire_project_permit(&project).await.unwrap());
-        assert!(!pool.usage().is_over_share(&project, Instant::now()));
+        assert!(!pool.usage().is_over_share(&share, Instant::now()));
         let mut permit = pool.acquire_project_permit(&project).await.unwrap().start_clock();
         permit.started_at = Some(long_ago);
         drop(permit);
-        assert!(pool.usage().is_over_share(&project, Instant::now()));
+        assert!(pool.usage().is_over_share(&share, Instant::now()));
     }
 }

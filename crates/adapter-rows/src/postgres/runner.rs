@@ -80,7 +80,7 @@ impl Runner<'_> {
         &self,
         read: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut conn = self.pool.acquire(Some(&self.project.id)).await?;
+        let mut conn = self.pool.acquire(Some(self.project)).await?;
         let done = async {
             let mut limited = self.with_timeouts(&mut conn.connection).await?;
             let result = read(limited.connection()).await?;
@@ -106,7 +106,7 @@ impl Runner<'_> {
     }
 
     pub(super) async fn write(&self, write: &Write) -> Result<StatementResult, StoreError> {
-        let mut conn = self.pool.acquire(Some(&self.project.id)).await?;
+        let mut conn = self.pool.acquire(Some(self.project)).await?;
         let done = async {
             self.ensure_capacity_for(&mut conn.connection, write).await?;
             let result = if !write.needs_transaction() && self.set_timeouts_sql.is_none() {
@@ -224,7 +224,7 @@ impl Runner<'_> {
     }
 
     pub(super) async fn write_all(&self, writes: &[Write]) -> Result<Vec<StatementResult>, StoreError> {
-        let mut conn = self.pool.acquire(Some(&self.project.id)).await?;
+        let mut conn = self.pool.acquire(Some(self.project)).await?;
         let done = self.write_all_in_transaction(&mut conn.connection, writes).await;
         if !matches!(&done, Ok(_) | Err(StoreError::BatchWriteFailed { at: 0, .. })) {
             self.storage_usage.record_rollback(self.project);
@@ -262,7 +262,7 @@ impl Runner<'_> {
     }
 
     pub(super) async fn import(&self, import: &Import) -> Result<u64, StoreError> {
-        let mut conn = self.pool.acquire(Some(&self.project.id)).await?;
+        let mut conn = self.pool.acquire(Some(self.project)).await?;
         let done = self.import_in_transaction(&mut conn.connection, import).await;
         if done.is_err() {
             self.storage_usage.record_rollback(self.project);

@@ -58,7 +58,7 @@ pub(super) fn run_writer(shared: &Arc<SharedState>, queue: &Arc<Queue<WriteTask>
 }
 
 /// Runs the tasks of one project in order. An import may take minutes: it moves to a thread of its own, together with
-/// the tasks after it and the project's permit.
+/// the tasks after it and the project's permit, and other projects of the share get its thread.
 fn process_tasks(
     shared: &Arc<SharedState>,
     permit: WorkPermit<WriteTask>,
@@ -81,7 +81,8 @@ fn process_tasks(
         if may_detach_import && matches!(task, WriteTask::Import(..)) {
             drop(file);
             tasks.push_front(task);
-            let (state, thread) = (Arc::clone(shared), thread::Builder::new().name("rows-import".to_owned()));
+            let (state, permit) = (Arc::clone(shared), permit.detach());
+            let thread = thread::Builder::new().name("rows-import".to_owned());
             shared.imports.spawn(|| thread.spawn(move || process_tasks(&state, permit, tasks, false)));
             return;
         }

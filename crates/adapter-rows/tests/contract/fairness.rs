@@ -1,5 +1,5 @@
-//! A loud project that uses all it can get, and a quiet one: requests of the quiet project complete while those of the
-//! loud one are still running.
+//! Loud projects that use all they can get, one or several of one share, and quiet ones: requests of the quiet projects
+//! complete while those of the loud ones are still running.
 
 use std::{
     io::{self, Read},
@@ -10,7 +10,7 @@ use std::{
 use adapter_rows::{PgOptions, PgRows, SqliteOptions, SqliteRows};
 use backend_data::{
     Access, ColumnType, Engine, FileFormat, ImportOptions, ImportSource, NewColumn, NewTable, ProjectRef,
-    ReadOptions, RowStore, WriteOptions,
+    ReadOptions, RowStore, ShareId, WriteOptions,
 };
 use futures::{FutureExt as _, future::join_all, poll};
 use serde_json::json;
@@ -34,20 +34,24 @@ async fn project(engine: &Engine, body: &str) -> ProjectRef {
     project
 }
 
-async fn the_quiet_one_is_served(store: Arc<dyn RowStore>, at_once: usize) {
+async fn the_quiet_one_is_served(store: Arc<dyn RowStore>, loud_projects: usize, at_once: usize) {
     let (engine, owner) = (Engine::with_system(store), Access::Owner);
-    let loud = project(&engine, &noise(900_000)).await;
+    let mut loud = Vec::new();
+    for _ in 0..loud_projects {
+        loud.push(project(&engine, &noise(900_000)).await.with_share(ShareId(1)));
+    }
     let mut quiet = Vec::new();
     for _ in 0..6 {
         quiet.push(project(&engine, "short").await);
     }
     let (read, write) = (ReadOptions::default(), WriteOptions::default());
     let changed = format!("{SLOW}&select=id");
-    let reads = (0..at_once)
-        .map(|_| engine.list(&loud, &owner, "notes", SLOW, &read).map(|done| done.map(drop)).boxed());
-    let writes = (0..at_once).map(|_| {
+    let louds = || loud.iter().cycle().take(at_once);
+    let reads = louds()
+        .map(|loud| engine.list(loud, &owner, "notes", SLOW, &read).map(|done| done.map(drop)).boxed());
+    let writes = louds().map(|loud| {
         engine
-            .update(&loud, &owner, "notes", &changed, br#"{"v":2}"#, &write)
+            .update(loud, &owner, "notes", &changed, br#"{"v":2}"#, &write)
             .map(|done| done.map(drop))
             .boxed()
     });
@@ -55,7 +59,7 @@ async fn the_quiet_one_is_served(store: Arc<dyn RowStore>, at_once: usize) {
         let mut loud = Box::pin(join_all(loud));
         assert!(poll!(&mut loud).is_pending());
         for quiet in &quiet {
-            // Polls the requests of the loud project meanwhile, as a server would.
+            // Polls the requests of the loud projects meanwhile, as a server would.
             let asked = async {
                 let page = engine.list(quiet, &owner, "notes", "body=like.s*", &read).await.unwrap();
                 assert_eq!(page.rows, 1);
@@ -66,10 +70,10 @@ async fn the_quiet_one_is_served(store: Arc<dyn RowStore>, at_once: usize) {
             let asked = std::pin::pin!(asked);
             match futures::future::select(asked, loud).await {
                 futures::future::Either::Left(((), others)) => loud = others,
-                futures::future::Either::Right(_) => panic!("the loud project was served first"),
+                futures::future::Either::Right(_) => panic!("the loud projects were served first"),
             }
         }
-        assert!(poll!(&mut loud).is_pending(), "the loud project was served first");
+        assert!(poll!(&mut loud).is_pending(), "the loud projects were served first");
         for done in loud.await {
             assert_eq!(done.unwrap_err().code(), "statement_timeout");
         }
@@ -85,7 +89,20 @@ async fn sqlite_serves_the_quiet_one() {
         statement_timeout: LIMIT,
         ..SqliteOptions::new(directory.path())
     };
-    the_quiet_one_is_served(Arc::new(SqliteRows::open(options).unwrap()), 8).await;
+    the_quiet_one_is_served(Arc::new(SqliteRows::open(options).unwrap()), 1, 8).await;
+}
+
+#[tokio::test]
+async fn sqlite_serves_the_quiet_one_beside_many_projects_of_one_share() {
+    let directory = tempfile::tempdir().unwrap();
+    // As many loud projects as threads of either kind.
+    let options = SqliteOptions {
+        readers: 4,
+        writers: 4,
+        statement_timeout: LIMIT,
+        ..SqliteOptions::new(directory.path())
+    };
+    the_quiet_one_is_served(Arc::new(SqliteRows::open(options).unwrap()), 4, 4).await;
 }
 
 #[tokio::test]
@@ -93,7 +110,14 @@ async fn postgres_serves_the_quiet_one() {
     // After its first statement, the loud project has one connection, so its statements wait for each other.
     let acquire_timeout = LIMIT * 20;
     let options = PgOptions { max_connections: 4, statement_timeout: LIMIT, acquire_timeout, ..pg_options() };
-    the_quiet_one_is_served(Arc::new(PgRows::connect(&options).await.unwrap()), 6).await;
+    the_quiet_one_is_served(Arc::new(PgRows::connect(&options).await.unwrap()), 1, 6).await;
+}
+
+#[tokio::test]
+async fn postgres_serves_the_quiet_one_beside_many_projects_of_one_share() {
+    let acquire_timeout = LIMIT * 20;
+    let options = PgOptions { max_connections: 4, statement_timeout: LIMIT, acquire_timeout, ..pg_options() };
+    the_quiet_one_is_served(Arc::new(PgRows::connect(&options).await.unwrap()), 4, 4).await;
 }
 
 /// A file whose first reading is not delayed. The second one waits at the end until the test releases it.
@@ -130,7 +154,7 @@ async fn imports_leave_the_writers_to_others() {
     let mut letting_go = Vec::new();
     let mut imports = Vec::new();
     for _ in 0..4 {
-        let loud = project(&engine, "loud").await;
+        let loud = project(&engine, "loud").await.with_share(ShareId(1));
         let (go, wait) = mpsc::channel();
         letting_go.push(go);
         let source = Arc::new(Slow { opened: Mutex::new(0), go: Arc::new(Mutex::new(wait)) });
@@ -140,7 +164,7 @@ async fn imports_leave_the_writers_to_others() {
             engine.import(&loud, &Access::Owner, "notes", source, &options).await
         }));
     }
-    let quiet = project(&engine, "quiet").await;
+    let quiet = project(&engine, "quiet").await.with_share(ShareId(1));
     for _ in 0..10 {
         tokio::task::yield_now().await;
         let write = WriteOptions::default();

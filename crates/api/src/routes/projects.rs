@@ -38,7 +38,7 @@ use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::state::Api;
-use application::{Problem, sample_data};
+use application::Problem;
 
 pub(crate) fn router() -> OpenApiRouter<Api> {
     OpenApiRouter::new()
@@ -79,7 +79,7 @@ async fn get_project(api: &Api, access: &ProjectAccess) -> Result<ProjectSummary
 /// Returns the location of the rows of the project of a proof of access.
 async fn project_ref(api: &Api, access: &ProjectAccess) -> Result<ProjectRef, Problem> {
     let found = get_project(api, access).await?;
-    sample_data::project_ref(found.project.id, found.project.shard)
+    api.project_ref(&found.project).await
 }
 
 /// Returns an audit entry about a change to a project's tables or rows.

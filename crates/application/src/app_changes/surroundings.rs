@@ -18,7 +18,7 @@ use kernel::{
 use projects::{ProjectFact, authorize_project};
 use runs::Trigger;
 
-use crate::{Application, Problem, rows_problem, sample_data::project_ref};
+use crate::{Application, Problem, rows_problem};
 
 /// Most connections of a workspace that a planner looks through, in pages.
 const MAX_CONNECTION_PAGES: usize = 5;
@@ -111,7 +111,7 @@ impl Application {
             };
             let Ok(access) = authorize_project(member.clone(), Some(&fact)) else { continue };
             let tables = if with_tables {
-                let project_ref = project_ref(project.id, project.shard)?;
+                let project_ref = self.project_ref(&project).await?;
                 let tables = self.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
                 tables.into_iter().map(|table| table.name).collect()
             } else {

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use backend_data::ProjectRef;
 use kernel::{
     Timestamp,
     id::{ProjectId, ProjectKeyId, WorkspaceId},
@@ -17,19 +18,19 @@ use super::{
     person_tokens::TrustedIssuer,
     project_key_cache::{ResolvedKey, key_access},
 };
-use crate::{Application, Problem, sample_data};
+use crate::{Application, Problem};
 
 fn resolve(
     key: ProjectKey,
     project: Project,
+    project_ref: ProjectRef,
     max_stored_bytes: u64,
     vault: &Vault,
-) -> Result<ResolvedKey, Problem> {
-    let project_ref = sample_data::project_ref(project.id, project.shard)?;
+) -> ResolvedKey {
     let access = key_access(&key);
     let provider = project.settings.identity.as_ref();
     let trusted_issuer = provider.map(|provider| TrustedIssuer::new(provider, vault, project.id));
-    Ok(ResolvedKey { key, project, project_ref, access, max_stored_bytes, trusted_issuer })
+    ResolvedKey { key, project, project_ref, access, max_stored_bytes, trusted_issuer }
 }
 
 impl Application {
@@ -80,8 +81,8 @@ impl Application {
         let Some(key) = self.store().project_key_by_digest(digests).await? else { return Ok(None) };
         let Some(project) = self.store().project_by_key(key.project).await? else { return Ok(None) };
         let max_stored_bytes = self.max_stored_bytes(project.workspace).await?;
-        let known = resolve(key, project, max_stored_bytes, self.vault())?;
-        Ok(Some(Arc::new(known)))
+        let project_ref = self.project_ref(&project).await?;
+        Ok(Some(Arc::new(resolve(key, project, project_ref, max_stored_bytes, self.vault()))))
     }
 
     /// Returns the maximum number of bytes for the rows of a project in this workspace.

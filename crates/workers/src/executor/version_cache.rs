@@ -115,7 +115,9 @@ impl VersionCache {
         let Ok(id) = project.to_string().parse() else { return Ok(None) };
         let Some(workspace) = self.store.workspace(workspace).await? else { return Ok(None) };
         let max_stored = workspace.plan.limits().stored_bytes_per_project;
-        let found = (ProjectRef::new(id, summary.project.shard), max_stored);
+        let share = ShareId::of(self.store.workspace_creator(workspace.id).await?, workspace.id);
+        let share = backend_data::ShareId(share.uuid().as_u128());
+        let found = (ProjectRef::new(id, summary.project.shard).with_share(share), max_stored);
         self.projects.insert(key, found.clone());
         Ok(Some(found))
     }

@@ -22,7 +22,7 @@ use crate::{
     },
     state::Api,
 };
-use application::{Problem, authentication::key_access, rows_problem, sample_data};
+use application::{Problem, authentication::key_access, rows_problem};
 
 /// The request to test.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -174,7 +174,7 @@ pub(crate) async fn test_table_policy(
     payload: Payload,
 ) -> ApiResult<Json<PolicyVerdict>> {
     let found = get_project(&api, &right).await?.project;
-    let project_ref = sample_data::project_ref(found.id, found.shard)?;
+    let project_ref = api.project_ref(&found).await?;
     let tables = api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
     if !tables.iter().any(|known| known.name == table) {
         return Err(Problem::not_found("table").into());

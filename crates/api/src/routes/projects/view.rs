@@ -20,7 +20,7 @@ use crate::{
     http::{conditional::Representation, table_view::TableView},
     state::Api,
 };
-use application::{Problem, Tx, row_counts::RowCount, rows_problem, sample_data};
+use application::{Problem, Tx, row_counts::RowCount, rows_problem};
 
 /// A backend project.
 #[derive(Debug, Serialize, ToSchema)]
@@ -145,7 +145,7 @@ impl ProjectView {
         access: &ProjectAccess,
     ) -> Result<Self, Problem> {
         let ProjectSummary { project, key_count } = summary;
-        let project_ref = sample_data::project_ref(project.id, project.shard)?;
+        let project_ref = api.project_ref(&project).await?;
         let tables = api.rows().schema(&project_ref, &Access::Owner).await.map_err(rows_problem)?;
         let begin = TrafficMetrics::window_start(api.now());
         let metrics =
@@ -172,7 +172,7 @@ impl ProjectView {
         summary: ProjectSummary,
         access: &ProjectAccess,
     ) -> Result<Self, Problem> {
-        let project_ref = sample_data::project_ref(summary.project.id, summary.project.shard)?;
+        let project_ref = api.project_ref(&summary.project).await?;
         let mut view = Self::without_counts(api, summary, access).await?;
         let tables = view.tables.iter().map(|table| table.name.clone()).collect();
         view.set_row_count(api.listed_row_count(view.id, project_ref, tables).await);
@@ -197,7 +197,7 @@ impl ProjectView {
         summary: ProjectSummary,
         access: &ProjectAccess,
     ) -> Result<Self, Problem> {
-        let project_ref = sample_data::project_ref(summary.project.id, summary.project.shard)?;
+        let project_ref = api.project_ref(&summary.project).await?;
         let counted_at = api.now();
         let mut view = Self::without_counts(api, summary, access).await?;
         for table in &mut view.tables {
