@@ -78,6 +78,9 @@ struct Options {
     /// Compare rows, webhooks, sessions and pages of apps with those of this earlier release of Qala instead, in alternating rounds.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["crowd", "beside_pocketbase", "database_url"])]
     beside_release: Option<PathBuf>,
+    /// Alternating rounds of each release per figure.
+    #[arg(long, requires = "beside_release", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
     /// Measure this binary instead of building a release.
     #[arg(long, value_name = "PROGRAM")]
     program: Option<PathBuf>,

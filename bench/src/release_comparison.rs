@@ -1,9 +1,11 @@
 //! `cargo xtask bench --beside-release`: compares rows, webhooks, sessions and pages of apps with an earlier release of Qala.
 //!
-//! Each release has its own database with the same rows. Rounds alternate, and each figure is printed with the quartiles of
-//! the ratios of rounds, and the smallest and the largest: a difference within that scatter means nothing.
+//! Each release has its own database with the same rows. Rounds alternate, and each figure is printed with the median and the
+//! quartiles of the ratios of rounds, and the smallest and the largest: a difference within that scatter means nothing. The
+//! processor time of a server per response scatters less than its rate.
 
 use std::{
+    fs,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -22,9 +24,6 @@ use super::{
     load::{self, LoadResult, RequestFactory},
     rounds::{self, millis},
 };
-
-/// Rounds of each release per figure.
-const ROUNDS: usize = 7;
 
 /// Limit for the runs of a round to finish.
 const DRAIN_DEADLINE: Duration = Duration::from_secs(300);
@@ -49,6 +48,16 @@ struct Release {
     /// Requests for the page of an app.
     page: RequestFactory,
     address: String,
+    process: u32,
+}
+
+/// What a round measured.
+struct Round {
+    load: LoadResult,
+    /// Rate at which runs finished.
+    finished: f64,
+    /// Processor time of the server per response, in microseconds, without its workers and the database.
+    processor_time: f64,
 }
 
 impl Release {
@@ -56,14 +65,14 @@ impl Release {
         let address = server.base_url().trim_start_matches("http://").to_owned();
         let workspace = BenchWorkspace::create(server).await?;
         let page = workspace.page().await?;
-        Ok(Self { workspace, page, address })
+        let process = server.process_id().context("the server has ended")?;
+        Ok(Self { workspace, page, address, process })
     }
 
-    /// Runs one round, and returns its result and the rate at which runs finished. It waits until the queue is empty,
-    /// so that no release leaves work to the other's round.
-    async fn run_round(&self, requests: &RequestFactory, options: &Options) -> Result<(LoadResult, f64)> {
-        let started_at = Instant::now();
-        let measured = load::run(&self.address, options.load_plan(), requests).await?;
+    /// Runs one round. It waits until the queue is empty, so that no release leaves work to the other's round.
+    async fn run_round(&self, requests: &RequestFactory, options: &Options) -> Result<Round> {
+        let (started_at, used_before) = (Instant::now(), processor_time(self.process)?);
+        let load = load::run(&self.address, options.load_plan(), requests).await?;
         eventually_within(DRAIN_DEADLINE, "the queue drains", async || {
             let health = self.workspace.queue_health().await?;
             ensure!(health.unfinished == 0, "{} runs are not finished", health.unfinished);
@@ -71,9 +80,23 @@ impl Release {
             Ok(())
         })
         .await?;
-        let finished = measured.response_count as f64 / started_at.elapsed().as_secs_f64();
-        Ok((measured, finished))
+        let finished = load.response_count as f64 / started_at.elapsed().as_secs_f64();
+        let used = processor_time(self.process)?.saturating_sub(used_before);
+        let processor_time = used.as_secs_f64() * 1e6 / load.response_count.max(1) as f64;
+        Ok(Round { load, finished, processor_time })
     }
+}
+
+/// Returns the processor time that a process has used, without its children.
+fn processor_time(process: u32) -> Result<Duration> {
+    /// Clock ticks in a second, as Linux reports them to every program (`USER_HZ`).
+    const TICKS: f64 = 100.0;
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // The name of the program comes before the last parenthesis and may have spaces; user and system time are the fields
+    // 14 and 15 of `proc_pid_stat(5)`, where the name is the second.
+    let (_, fields) = stat.rsplit_once(')').context("the process has no name")?;
+    let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<f64>).sum::<Result<f64, _>>()?;
+    Ok(Duration::from_secs_f64(ticks / TICKS))
 }
 
 /// Results of both releases by round.
@@ -81,16 +104,15 @@ impl Release {
 struct RoundPairs(Vec<[f64; 2]>);
 
 impl RoundPairs {
-    /// Prints the medians, their ratio, and the quartiles of the ratios of rounds between the smallest and the largest.
-    fn print(&self, name: &str, p99: [&str; 2]) -> Result<()> {
+    /// Prints the medians, and the median and the quartiles of the ratios of rounds between the smallest and the largest.
+    fn print(&self, name: &str, unit: &str, p99: [&str; 2]) -> Result<()> {
         let column = |at: usize| rounds::median_value(self.0.iter().map(|pair| pair[at]).collect());
         let (ours, theirs) = (column(0)?, column(1)?);
         let ratios: Vec<f64> = self.0.iter().map(|[ours, theirs]| ours / theirs).collect();
-        let [min, lower, _, upper, max] = rounds::quartiles(ratios)?;
+        let [min, lower, median, upper, max] = rounds::quartiles(ratios)?;
         let [our_p99, their_p99] = p99;
         println!(
-            "{name:<24} {ours:>12.0}/s {our_p99:>9} {theirs:>12.0}/s {their_p99:>9} {:>6.2}  {lower:.2} to {upper:.2}  ({min:.2} to {max:.2})",
-            ours / theirs,
+            "{name:<24} {ours:>11.0}{unit:<3} {our_p99:>9} {theirs:>11.0}{unit:<3} {their_p99:>9} {median:>6.2}  {lower:.2} to {upper:.2}  ({min:.2} to {max:.2})",
         );
         Ok(())
     }
@@ -121,28 +143,30 @@ pub(super) async fn run(
         }
         let request_factories =
             [&ours, &theirs].map(|release| rounds::with_unique_numbers(&make_requests(release)));
-        let (mut responses, mut finished) = (RoundPairs::default(), RoundPairs::default());
+        let [mut responses, mut finished, mut used] = std::array::from_fn(|_| RoundPairs::default());
         let mut measured = [Vec::new(), Vec::new()];
-        for round in 1..=ROUNDS {
-            progress.report(format!("{name}, round {round} of {ROUNDS}"));
-            let (mut rates, mut finish_rates) = ([0.0; 2], [0.0; 2]);
+        for round in 1..=options.rounds {
+            progress.report(format!("{name}, round {round} of {}", options.rounds));
+            let [mut rates, mut finish_rates, mut processor_times] = [[0.0; 2]; 3];
             // The order alternates, so that a machine that slows down affects both.
             for side in if round % 2 == 0 { [1, 0] } else { [0, 1] } {
                 let release = [&ours, &theirs][side];
-                let (result, finish_rate) =
-                    release.run_round(&request_factories[side], options).await.context(name)?;
-                (rates[side], finish_rates[side]) = (result.per_second, finish_rate);
-                measured[side].push(result);
+                let round = release.run_round(&request_factories[side], options).await.context(name)?;
+                (rates[side], finish_rates[side]) = (round.load.per_second, round.finished);
+                processor_times[side] = round.processor_time;
+                measured[side].push(round.load);
             }
             responses.0.push(rates);
             finished.0.push(finish_rates);
+            used.0.push(processor_times);
         }
         let [our_p99, their_p99] =
             measured.map(|results| rounds::median_round(results).map(|median| millis(median.p99)));
-        responses.print(name, [&our_p99?, &their_p99?])?;
+        responses.print(name, "/s", [&our_p99?, &their_p99?])?;
         if matches!(figure, Figure::WebhookAccept | Figure::WebhookKeyed) {
-            finished.print("  their runs finished", ["", ""])?;
+            finished.print("  their runs finished", "/s", ["", ""])?;
         }
+        used.print("  processor time", " µs", ["", ""])?;
     }
     Ok(())
 }
