@@ -51,9 +51,10 @@ pub(crate) async fn apply(State(api): State<Api>, mut request: Request, next: Ne
         (request.method().clone(), request.extensions().get::<MatchedPath>().cloned())
     });
     // The workspace is recorded once the caller is known to be its member.
+    let request_id = info.request_id.to_string();
     let span = tracing::info_span!(
         "request",
-        request_id = %info.request_id,
+        %request_id,
         workspace = tracing::field::Empty,
         project = tracing::field::Empty,
     );
@@ -68,7 +69,7 @@ pub(crate) async fn apply(State(api): State<Api>, mut request: Request, next: Ne
     let _entered = span.enter();
     let mut response = error::render(response, info.request_id);
     let headers = response.headers_mut();
-    if let Ok(id) = HeaderValue::from_str(&info.request_id.to_string()) {
+    if let Ok(id) = HeaderValue::try_from(request_id) {
         headers.insert(REQUEST_ID, id);
     }
     headers.entry(header::X_CONTENT_TYPE_OPTIONS).or_insert(HeaderValue::from_static("nosniff"));

@@ -20,9 +20,16 @@ pub(crate) struct EntityTag(String);
 impl EntityTag {
     /// Returns the tag of these bytes.
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
+        const DIGITS: [char; 16] =
+            ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
         let digest = Sha256::digest(bytes);
-        let digits: String = digest.iter().take(TAG_BYTES).map(|byte| format!("{byte:02x}")).collect();
-        Self(format!("\"{digits}\""))
+        let mut tag = String::with_capacity(2 * TAG_BYTES + 2);
+        tag.push('"');
+        for byte in digest.iter().take(TAG_BYTES).map(|byte| usize::from(*byte)) {
+            tag.extend([DIGITS[byte >> 4], DIGITS[byte & 15]]);
+        }
+        tag.push('"');
+        Self(tag)
     }
 
     /// Returns the tag as it stands in a header.
