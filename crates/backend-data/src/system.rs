@@ -16,7 +16,8 @@ pub trait Random: Send + Sync + 'static {
 
 /// The clock and the random numbers of the operating system.
 ///
-/// [`Random::fill`] panics if the operating system has no randomness.
+/// The random numbers are those of a generator of each thread, which the operating system seeds. [`Random::fill`] panics if
+/// it has no randomness.
 #[cfg(feature = "system")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct System;
@@ -34,12 +35,8 @@ impl Clock for System {
 
 #[cfg(feature = "system")]
 impl Random for System {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the only implementation that reads the system's randomness"
-    )]
-    #[expect(clippy::expect_used, reason = "without randomness, ids could be guessed")]
+    // An import would call the operating system for each row.
     fn fill(&self, bytes: &mut [u8]) {
-        getrandom::fill(bytes).expect("the operating system has randomness");
+        rand::Rng::fill_bytes(&mut rand::rng(), bytes);
     }
 }

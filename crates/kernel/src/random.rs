@@ -11,6 +11,11 @@ use crate::clock::Timestamp;
 pub trait Randomness: Send + Sync {
     /// Fills `out` with random bytes.
     fn fill(&self, out: &mut [u8]);
+
+    /// Fills `out` with the random bytes of an id. Ids cannot be guessed either, but are no secrets.
+    fn fill_id(&self, out: &mut [u8]) {
+        self.fill(out);
+    }
 }
 
 impl dyn Randomness + '_ {
@@ -18,7 +23,7 @@ impl dyn Randomness + '_ {
     #[must_use]
     pub fn uuid_v7(&self, now: Timestamp) -> Uuid {
         let mut random = [0_u8; 10];
-        self.fill(&mut random);
+        self.fill_id(&mut random);
         let millis = u64::try_from(now.timestamp_millis()).unwrap_or_default();
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
     }
@@ -60,7 +65,7 @@ impl dyn Randomness + '_ {
     }
 }
 
-/// The random number generator of the operating system.
+/// The random number generator of the operating system. Ids come from one of each thread, which it seeds.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SystemRandomness;
 
@@ -72,6 +77,11 @@ impl Randomness for SystemRandomness {
     #[expect(clippy::disallowed_methods, reason = "the one place that asks the operating system")]
     fn fill(&self, out: &mut [u8]) {
         getrandom::fill(out).expect("the operating system provides random bytes");
+    }
+
+    // A request draws several ids, and each call of the operating system takes as long as a page of its handler.
+    fn fill_id(&self, out: &mut [u8]) {
+        rand::rng().fill_bytes(out);
     }
 }
 
