@@ -3,21 +3,19 @@
 use std::sync::Arc;
 
 use apps::changes::ChangePlanner;
-use backend_data::{Engine as RowEngine, ProjectRef};
+use backend_data::Engine as RowEngine;
 use connections::{connection_test::ConnectionTester, oauth_apps::OauthApps, outbound::AuthorizationServers};
 use identity::{oauth::ClientDocumentFetcher, oidc::OidcProviders, passkeys::RelyingParty};
 use kernel::{
-    Caller, Clock, Context, Randomness, Timestamp,
-    id::{ProjectId, RequestId},
-    mail::Delivery,
-    token::Peppers,
+    Caller, Clock, Context, Randomness, Timestamp, id::RequestId, mail::Delivery, token::Peppers,
     vault::Vault,
 };
-use projects::person_token::JwtVerifier;
+use projects::{Project, person_token::JwtVerifier};
 use runs::{drafts::DraftRunner, engine::Engine, serve::AppServer};
 use workspace::{Plan, join_domains::TxtResolver};
 
 use crate::{
+    Problem,
     attempt_limiter::AttemptLimiter,
     authentication::{AuthStateCache, CredentialCache, PersonTokenCache},
     feeds::StreamQuota,
@@ -194,14 +192,17 @@ impl Application {
     }
 
     /// Returns the number of rows of a backend project's tables, for a list.
+    ///
+    /// # Errors
+    /// [`Problem`] if the store fails.
     pub async fn listed_row_count(
         &self,
-        project: ProjectId,
-        at: ProjectRef,
+        project: &Project,
         tables: Vec<String>,
-    ) -> Option<RowCount> {
+    ) -> Result<Option<RowCount>, Problem> {
+        let (at, share) = (self.project_ref(project).await?, self.share_of(project.workspace).await?);
         let counting = count_tables(Arc::clone(&self.0.services.rows), at, tables);
-        self.0.row_counts.count(project, counting).await
+        Ok(self.0.row_counts.count(project.id, share, counting).await)
     }
 
     /// Returns the counts of rows of backend projects.

@@ -33,7 +33,7 @@ impl Application {
         Ok(unshared(project.id, project.shard)?.with_share(share))
     }
 
-    async fn share_of(&self, workspace: WorkspaceId) -> Result<ShareId, Problem> {
+    pub(crate) async fn share_of(&self, workspace: WorkspaceId) -> Result<ShareId, Problem> {
         let shares = &self.workspace_shares().0;
         if let Some(share) = shares.get(&workspace) {
             return Ok(share);

@@ -8,9 +8,10 @@ use std::{
 };
 
 use backend_data::{Access, Engine, ErrorKind, ProjectRef, ReadOptions};
-use kernel::{Clock, Timestamp, id::ProjectId};
+use kernel::{Clock, ShareId, Timestamp, id::ProjectId};
 use moka::sync::Cache;
-use tokio::{sync::Semaphore, time::timeout};
+use runs::fair_share::{FairSemaphore, ShareLimits};
+use tokio::time::timeout;
 
 /// Time that a list waits for the count of a project of which it knows an earlier one.
 const PROMPT: Duration = Duration::from_millis(20);
@@ -18,6 +19,8 @@ const PROMPT: Duration = Duration::from_millis(20);
 const FIRST: Duration = Duration::from_secs(1);
 /// Projects whose rows are counted at the same time.
 const CONCURRENT: usize = 4;
+/// Of these, those of one share.
+const CONCURRENT_OF_SHARE: usize = 2;
 /// Projects whose last count is kept.
 const CAPACITY: u64 = 10_000;
 
@@ -39,7 +42,7 @@ struct State {
     last: Cache<ProjectId, RowCount>,
     /// Projects whose rows are being counted for longer than a list waits.
     running: Mutex<HashSet<ProjectId>>,
-    permits: Semaphore,
+    permits: Arc<FairSemaphore>,
 }
 
 impl RowCounts {
@@ -47,8 +50,9 @@ impl RowCounts {
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         let last = Cache::builder().max_capacity(CAPACITY).build();
-        let (running, permits) = (Mutex::default(), Semaphore::new(CONCURRENT));
-        Self(Arc::new(State { clock, last, running, permits }))
+        let limits = ShareLimits { permits: CONCURRENT_OF_SHARE, waiting: usize::MAX };
+        let permits = FairSemaphore::new(CONCURRENT, limits);
+        Self(Arc::new(State { clock, last, running: Mutex::default(), permits }))
     }
 
     /// Returns the last count; `None` if there was none.
@@ -62,11 +66,12 @@ impl RowCounts {
         self.0.last.insert(project, RowCount { rows, at });
     }
 
-    /// Counts the rows of a project. Where that takes too long, returns the last count, and goes on counting for the next
+    /// Counts the rows of a project, when it is the turn of its share. Where that takes too long, returns the last count, and goes on counting for the next
     /// list; `None` if there was none. `counting` returns `None` if the store does not count the rows in its time.
     pub async fn count(
         &self,
         project: ProjectId,
+        share: ShareId,
         counting: impl Future<Output = Option<u64>> + Send + 'static,
     ) -> Option<RowCount> {
         let last = self.last(project);
@@ -76,7 +81,7 @@ impl RowCounts {
         let running = Running { counts: self.clone(), project };
         let counting = tokio::spawn(async move {
             let counts = &running.counts;
-            let _permit = counts.0.permits.acquire().await.ok()?;
+            let _permit = counts.0.permits.acquire(share).await.ok()?;
             let at = counts.0.clock.now();
             let count = RowCount { rows: counting.await?, at };
             counts.0.last.insert(project, count);
@@ -136,6 +141,10 @@ mod tests {
         RowCounts::new(Arc::new(ManualClock::new(Timestamp::UNIX_EPOCH)))
     }
 
+    fn share() -> ShareId {
+        ShareId::default()
+    }
+
     fn id(number: u128) -> ProjectId {
         ProjectId::from_uuid(Uuid::from_u128(number))
     }
@@ -143,14 +152,14 @@ mod tests {
     #[tokio::test]
     async fn a_quick_count_is_shown_and_a_slow_one_with_the_next_list() {
         let counts = counts();
-        let first = counts.count(id(1), async { Some(7) }).await;
+        let first = counts.count(id(1), share(), async { Some(7) }).await;
         assert_eq!(first, Some(RowCount { rows: 7, at: Timestamp::UNIX_EPOCH }));
 
         let (finish, finished) = oneshot::channel();
-        let slow = counts.count(id(1), async move { finished.await.ok() }).await;
+        let slow = counts.count(id(1), share(), async move { finished.await.ok() }).await;
         assert_eq!(slow, first, "the last count");
         // A count that is under way is not made twice.
-        let meanwhile = counts.count(id(1), async { Some(99) }).await;
+        let meanwhile = counts.count(id(1), share(), async { Some(99) }).await;
         assert_eq!(meanwhile, first);
         finish.send(8).unwrap();
         while counts.last(id(1)) == first {
@@ -162,9 +171,9 @@ mod tests {
     #[tokio::test]
     async fn a_count_may_fail() {
         let counts = counts();
-        assert_eq!(counts.count(id(2), async { None }).await, None);
-        assert_eq!(counts.count(id(2), async { Some(1) }).await.map(|count| count.rows), Some(1));
-        let failed = counts.count(id(2), async { None }).await;
+        assert_eq!(counts.count(id(2), share(), async { None }).await, None);
+        assert_eq!(counts.count(id(2), share(), async { Some(1) }).await.map(|count| count.rows), Some(1));
+        let failed = counts.count(id(2), share(), async { None }).await;
         assert_eq!(failed.map(|count| count.rows), Some(1), "the last count");
     }
 }

@@ -172,10 +172,10 @@ impl ProjectView {
         summary: ProjectSummary,
         access: &ProjectAccess,
     ) -> Result<Self, Problem> {
-        let project_ref = api.project_ref(&summary.project).await?;
+        let project = summary.project.clone();
         let mut view = Self::without_counts(api, summary, access).await?;
         let tables = view.tables.iter().map(|table| table.name.clone()).collect();
-        view.set_row_count(api.listed_row_count(view.id, project_ref, tables).await);
+        view.set_row_count(api.listed_row_count(&project, tables).await?);
         Ok(view)
     }
 
