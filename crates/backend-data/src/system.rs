@@ -17,7 +17,7 @@ pub trait Random: Send + Sync + 'static {
 /// The clock and the random numbers of the operating system.
 ///
 /// The random numbers are those of a generator of each thread, which the operating system seeds. [`Random::fill`] panics if
-/// it has no randomness.
+/// it has no randomness. A process that is forked after the first use repeats them: fork before, or bring a [`Random`].
 #[cfg(feature = "system")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct System;
@@ -36,6 +36,10 @@ impl Clock for System {
 #[cfg(feature = "system")]
 impl Random for System {
     // An import would call the operating system for each row.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the only implementation that reads the system's randomness"
+    )]
     fn fill(&self, bytes: &mut [u8]) {
         rand::Rng::fill_bytes(&mut rand::rng(), bytes);
     }

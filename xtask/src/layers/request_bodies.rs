@@ -2,7 +2,7 @@
 //!
 //! The sender decides how long a body takes, and the caller's rights may end meanwhile. So what receives one asks for a
 //! `ProveAgain` (`crates/application/src/late_proof.rs`), and only a few files receive bodies at all: no other takes a body apart,
-//! and no handler has an extractor of axum that would. Listed files only implement `ProveAgain`, or say that a request has no caller
+//! and no handler has an extractor of axum that would. Only listed files implement `ProveAgain`, or say that a request has no caller
 //! whose rights could end.
 
 use std::collections::BTreeMap;
@@ -105,7 +105,7 @@ impl<'ast> Visit<'ast> for Found {
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
         let implemented = item.trait_.as_ref().and_then(|(_, path, _)| path.segments.last());
         if implemented.is_some_and(|name| name.ident == "ProveAgain") {
-            self.proofs.extend(type_name(&item.self_ty));
+            self.proofs.push(type_name(&item.self_ty).unwrap_or_else(|| "a type without a name".to_owned()));
         }
         visit::visit_item_impl(self, item);
     }
@@ -179,6 +179,7 @@ mod tests {
             "async fn f(State(api): State<Api>, AnonymousForm(form): AnonymousForm<Input>) {}",
             "async fn f() { LateProof::of_nobody(); }",
             "impl late_proof::ProveAgain for Nobody {}",
+            "impl ProveAgain for () {}",
         ] {
             assert!(!broken(route, text).is_empty(), "{text}");
             assert!(broken(route, &format!("#[cfg(test)] mod tests {{ {text} }}")).is_empty(), "{text}");
