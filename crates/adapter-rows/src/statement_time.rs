@@ -1,4 +1,4 @@
-//! Recent statement time of each share. One whose long statements used much time gets less of what all use, until they
+//! Recent statement time of each project. One whose long statements used much time gets less of what all use, until they
 //! use less.
 //!
 //! See `docs/decisions/0103-share-readers-writers-and-connections-by-project.md` and
@@ -15,15 +15,15 @@ use lru::LruCache;
 /// Time beyond which a project is over its share. The time that it used decays by half every [`HALF_LIFE`].
 const SHARE_LIMIT: Duration = Duration::from_secs(1);
 const HALF_LIFE: Duration = Duration::from_secs(1);
-/// Maximum number of shares whose time is tracked.
-const MAX_SHARES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
+/// Maximum number of projects whose time is tracked.
+const MAX_PROJECTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
 
-/// A tracker of the time that long statements of each share took.
+/// A tracker of the time that long statements of each project took.
 #[derive(Debug)]
-pub(crate) struct StatementTimeTracker<S: Hash + Eq> {
+pub(crate) struct StatementTimeTracker<P: Hash + Eq> {
     /// Statements that take less are not counted, so that many short ones cost nothing.
     min_counted: Duration,
-    usage: LruCache<S, DecayingTime>,
+    usage: LruCache<P, DecayingTime>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,25 +40,25 @@ impl DecayingTime {
     }
 }
 
-impl<S: Hash + Eq + Clone> StatementTimeTracker<S> {
+impl<P: Hash + Eq + Clone> StatementTimeTracker<P> {
     /// Creates a tracker that does not count statements of at most `short`.
     pub(crate) fn new(short: Duration) -> Self {
-        Self { min_counted: short, usage: LruCache::new(MAX_SHARES) }
+        Self { min_counted: short, usage: LruCache::new(MAX_PROJECTS) }
     }
 
     /// Adds the time that a statement took.
-    pub(crate) fn add(&mut self, share: &S, took: Duration, now: Instant) {
+    pub(crate) fn add(&mut self, project: &P, took: Duration, now: Instant) {
         if took > self.min_counted {
-            let before = self.usage.get(share).map_or(Duration::ZERO, |used| used.decayed_at(now));
-            self.usage.put(share.clone(), DecayingTime { time: before + took, updated_at: now });
+            let before = self.usage.get(project).map_or(Duration::ZERO, |used| used.decayed_at(now));
+            self.usage.put(project.clone(), DecayingTime { time: before + took, updated_at: now });
         }
     }
 
-    /// Returns true if the share is used up.
-    pub(crate) fn is_over_share(&self, share: &S, now: Instant) -> bool {
+    /// Returns true if the project used more than its share.
+    pub(crate) fn is_over_share(&self, project: &P, now: Instant) -> bool {
         // The usual case, without a lookup: no statement was long.
         !self.usage.is_empty()
-            && self.usage.peek(share).is_some_and(|used| used.decayed_at(now) > SHARE_LIMIT)
+            && self.usage.peek(project).is_some_and(|used| used.decayed_at(now) > SHARE_LIMIT)
     }
 }
 

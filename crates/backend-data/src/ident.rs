@@ -57,8 +57,8 @@ impl Borrow<str> for ProjectId {
     }
 }
 
-/// The id of a share: projects that name the same one have together what a store lends to one project, which is at most
-/// half of its threads or connections. Choose one for each of those who can create as many projects as they like.
+/// The id of a share: the projects that name it have at most half of a store's threads or connections together, as one project
+/// alone has. Choose one for each of those who can create as many projects as they like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ShareId(pub u128);
 

@@ -45,7 +45,7 @@ struct Inner {
     /// The permits of each project, as many. Requests wait for those of their share in the order of arrival, so a project
     /// waits behind at most so many of another.
     project_permits: Mutex<LruCache<ProjectId, Arc<Semaphore>>>,
-    usage: Mutex<StatementTimeTracker<ShareKey>>,
+    usage: Mutex<StatementTimeTracker<ProjectRef>>,
     /// The idle connections, the most recently used one last.
     idle: Mutex<Vec<Idle>>,
 }
@@ -54,14 +54,24 @@ struct Inner {
 #[derive(Clone)]
 struct ShareSemaphores {
     all: Arc<Semaphore>,
-    /// One permit, which requests need in addition while the share's statements take long.
+    /// One permit, which requests of projects whose statements take long need in addition.
     long: Arc<Semaphore>,
+}
+
+/// What a request does with its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// Statements, whose time counts.
+    Statements,
+    /// An import: many statements, of which a person has one at a time.
+    Import,
 }
 
 /// The permits of a request of a project. Dropping them counts the time that it used a connection.
 struct ProjectPermit<'p> {
     pool: &'p Inner,
-    share: ShareKey,
+    project: ProjectRef,
+    work: Work,
     /// The time at which it got a connection.
     started_at: Option<Instant>,
     _permits: [OwnedSemaphorePermit; 2],
@@ -70,9 +80,9 @@ struct ProjectPermit<'p> {
 
 impl Drop for ProjectPermit<'_> {
     fn drop(&mut self) {
-        if let Some(begun) = self.started_at {
+        if let Some(begun) = self.started_at.filter(|_| self.work == Work::Statements) {
             let now = Instant::now();
-            self.pool.usage().add(&self.share, now.saturating_duration_since(begun), now);
+            self.pool.usage().add(&self.project, now.saturating_duration_since(begun), now);
         }
     }
 }
@@ -122,14 +132,29 @@ impl Pool {
         }))
     }
 
-    /// Waits for a permit and returns an idle connection or a new one. A share has at most half of the connections, and
-    /// one while its statements take long.
+    /// Waits for a permit and returns an idle connection or a new one, for statements. A share has at most half of the
+    /// connections, and its projects whose statements take long have one together.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if no connection is free in time, or the server does not respond.
     pub(super) async fn acquire(
         &self,
         project: Option<&ProjectRef>,
+    ) -> Result<PooledConnection<'_>, StoreError> {
+        self.acquire_for(project.map(|project| (project, Work::Statements))).await
+    }
+
+    /// As [`Self::acquire`], for an import.
+    pub(super) async fn acquire_for_import(
+        &self,
+        project: &ProjectRef,
+    ) -> Result<PooledConnection<'_>, StoreError> {
+        self.acquire_for(Some((project, Work::Import))).await
+    }
+
+    async fn acquire_for(
+        &self,
+        project: Option<(&ProjectRef, Work)>,
     ) -> Result<PooledConnection<'_>, StoreError> {
         let taken = time::timeout(self.0.wait_limit, self.0.acquire(project)).await;
         taken.unwrap_or_else(|_| Err(to_store_error(sqlx::Error::PoolTimedOut)))
@@ -164,28 +189,36 @@ impl Inner {
         projects.get_or_insert_ref(project, || Arc::new(Semaphore::new(self.permits_per_share))).clone()
     }
 
-    fn usage(&self) -> MutexGuard<'_, StatementTimeTracker<ShareKey>> {
+    fn usage(&self) -> MutexGuard<'_, StatementTimeTracker<ProjectRef>> {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for the permits of the project and its share.
-    async fn acquire_project_permit(&self, project: &ProjectRef) -> Result<ProjectPermit<'_>, StoreError> {
-        let share = ShareKey::from(project);
-        let ShareSemaphores { all, long } = self.semaphores_of(&share);
+    async fn acquire_project_permit(
+        &self,
+        project: &ProjectRef,
+        work: Work,
+    ) -> Result<ProjectPermit<'_>, StoreError> {
+        let ShareSemaphores { all, long } = self.semaphores_of(&ShareKey::from(project));
         let take = async |semaphore: Arc<Semaphore>| {
             semaphore.acquire_owned().await.map_err(|_| to_store_error(sqlx::Error::PoolClosed))
         };
-        let _permits = [take(self.semaphore_of(&project.id)).await?, take(all).await?];
-        // Checked after the wait, during which the share may have been used up.
-        let over = self.usage().is_over_share(&share, Instant::now());
+        let of_project = take(self.semaphore_of(&project.id)).await?;
+        // Checked after the wait, during which the project may have used up its time; and before that for the share's
+        // permits, so that none of them is held while others of the share could use it.
+        let over = work == Work::Statements && self.usage().is_over_share(project, Instant::now());
         let _long = if over { Some(take(long).await?) } else { None };
-        Ok(ProjectPermit { pool: self, share, started_at: None, _permits, _long })
+        let _permits = [of_project, take(all).await?];
+        Ok(ProjectPermit { pool: self, project: project.clone(), work, started_at: None, _permits, _long })
     }
 
-    async fn acquire(&self, project: Option<&ProjectRef>) -> Result<PooledConnection<'_>, StoreError> {
+    async fn acquire(
+        &self,
+        project: Option<(&ProjectRef, Work)>,
+    ) -> Result<PooledConnection<'_>, StoreError> {
         // The project's permit comes first: a request that waits for it holds no permit that others need.
         let project_permit = match project {
-            Some(project) => Some(self.acquire_project_permit(project).await?),
+            Some((project, work)) => Some(self.acquire_project_permit(project, work).await?),
             None => None,
         };
         let permit = self.permits.acquire().await.map_err(|_| to_store_error(sqlx::Error::PoolClosed))?;
@@ -242,49 +275,52 @@ mod tests {
         let options = PgOptions { max_connections: 4, ..PgOptions::new("postgres://localhost") };
         let pool = Pool::new(PgConnectOptions::new(), &options).0;
         let project = |share, id: &str| ProjectRef::new(id.parse().unwrap(), 0).with_share(ShareId(share));
-        let (a, b) = (project(1, "a"), project(1, "b"));
-        let first = pool.acquire_project_permit(&a).await.unwrap();
-        let _second = pool.acquire_project_permit(&b).await.unwrap();
-        let mut third = std::pin::pin!(pool.acquire_project_permit(&a));
+        let (a, b, c) = (project(1, "a"), project(1, "b"), project(2, "c"));
+        let acquire = |project| pool.acquire_project_permit(project, Work::Statements);
+        let first = acquire(&a).await.unwrap();
+        let _second = acquire(&b).await.unwrap();
+        let mut third = std::pin::pin!(acquire(&a));
         assert!(poll!(&mut third).is_pending(), "both permits of the share are taken");
-        let _other = pool.acquire_project_permit(&project(2, "c")).await.unwrap();
+        let _other = acquire(&c).await.unwrap();
         drop(first);
         assert!(poll!(&mut third).is_ready());
     }
 
     #[tokio::test]
-    async fn a_share_whose_statements_take_long_has_one_connection() {
+    async fn projects_whose_statements_take_long_have_one_connection_of_their_share() {
         let options = PgOptions { max_connections: 4, ..PgOptions::new("postgres://localhost") };
         let pool = Pool::new(PgConnectOptions::new(), &options).0;
+        let acquire = |project| pool.acquire_project_permit(project, Work::Statements);
         let project = |share, id: &str| ProjectRef::new(id.parse().unwrap(), 0).with_share(ShareId(share));
-        let (loud, sibling, quiet) = (project(1, "loud"), project(1, "sibling"), project(2, "quiet"));
-        drop((
-            pool.acquire_project_permit(&loud).await.unwrap(),
-            pool.acquire_project_permit(&loud).await.unwrap(),
-        ));
-        pool.usage().add(&ShareKey::from(&loud), Duration::from_secs(5), Instant::now());
-        let one = pool.acquire_project_permit(&loud).await.unwrap();
-        let mut next = std::pin::pin!(pool.acquire_project_permit(&sibling));
+        let [loud, other, sibling] = ["loud", "other", "sibling"].map(|id| project(1, id));
+        let quiet = project(2, "quiet");
+        drop((acquire(&loud).await.unwrap(), acquire(&loud).await.unwrap()));
+        for slow in [&loud, &other] {
+            pool.usage().add(slow, Duration::from_secs(5), Instant::now());
+        }
+        let one = acquire(&loud).await.unwrap();
+        let (mut next, mut of_other) = (std::pin::pin!(acquire(&loud)), std::pin::pin!(acquire(&other)));
         assert!(poll!(&mut next).is_pending(), "a second permit at once");
-        drop((
-            pool.acquire_project_permit(&quiet).await.unwrap(),
-            pool.acquire_project_permit(&quiet).await.unwrap(),
-        ));
+        assert!(poll!(&mut of_other).is_pending(), "a second permit of the share");
+        drop(acquire(&sibling).await.unwrap());
+        drop((acquire(&quiet).await.unwrap(), acquire(&quiet).await.unwrap()));
+        drop(pool.acquire_project_permit(&other, Work::Import).await.unwrap());
         drop(one);
         assert!(poll!(&mut next).is_ready(), "the first permit was dropped");
     }
 
     #[tokio::test]
-    async fn waiting_for_a_connection_does_not_count() {
+    async fn neither_the_wait_for_a_connection_nor_an_import_counts() {
         let pool = Pool::new(PgConnectOptions::new(), &PgOptions::new("postgres://localhost")).0;
         let project = ProjectRef::new("waits".parse().unwrap(), 0);
-        let share = ShareKey::from(&project);
         let long_ago = Instant::now().checked_sub(Duration::from_secs(5)).unwrap();
-        drop(pool.acquire_project_permit(&project).await.unwrap());
-        assert!(!pool.usage().is_over_share(&share, Instant::now()));
-        let mut permit = pool.acquire_project_permit(&project).await.unwrap().start_clock();
-        permit.started_at = Some(long_ago);
-        drop(permit);
-        assert!(pool.usage().is_over_share(&share, Instant::now()));
+        drop(pool.acquire_project_permit(&project, Work::Statements).await.unwrap());
+        assert!(!pool.usage().is_over_share(&project, Instant::now()));
+        for (work, counts) in [(Work::Import, false), (Work::Statements, true)] {
+            let mut permit = pool.acquire_project_permit(&project, work).await.unwrap().start_clock();
+            permit.started_at = Some(long_ago);
+            drop(permit);
+            assert_eq!(pool.usage().is_over_share(&project, Instant::now()), counts);
+        }
     }
 }

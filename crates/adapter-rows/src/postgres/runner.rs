@@ -262,7 +262,7 @@ impl Runner<'_> {
     }
 
     pub(super) async fn import(&self, import: &Import) -> Result<u64, StoreError> {
-        let mut conn = self.pool.acquire(Some(self.project)).await?;
+        let mut conn = self.pool.acquire_for_import(self.project).await?;
         let done = self.import_in_transaction(&mut conn.connection, import).await;
         if done.is_err() {
             self.storage_usage.record_rollback(self.project);

@@ -1,8 +1,8 @@
 //! A bounded queue between callers and threads that is fair to shares, and to the projects of one share.
 //!
-//! Shares take turns, and so do the projects of one. At most half of the threads work for one share at a time. A share
-//! whose statements take long has one thread of low priority until they take less. Both bound the time of the threads
-//! that one share can use.
+//! Shares take turns, and so do the projects of one. At most half of the threads work for one share at a time. A project whose
+//! statements take long has one thread of low priority until they take less, and all such projects of a share have one
+//! together. Both bound the time of the threads that one share can use, and a slow project does not slow down its siblings.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -14,16 +14,28 @@ use backend_data::ProjectRef;
 
 use crate::{share_key::ShareKey, statement_time::StatementTimeTracker};
 
-/// Time up to which a task does not count as long.
-const MIN_LONG_TASK: Duration = Duration::from_millis(20);
+/// Time up to which a statement does not count as long.
+const MIN_LONG_STATEMENT: Duration = Duration::from_millis(20);
+
+/// Maximum number of threads of low priority that work for one share.
+const LOW_THREADS_PER_SHARE: usize = 1;
 
 /// The priority of a thread, and of the tasks that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Priority {
     /// The priority of the process.
     Normal,
-    /// For tasks of shares whose statements take long.
+    /// For tasks of projects whose statements take long.
     Low,
+}
+
+impl Priority {
+    fn other(self) -> Self {
+        match self {
+            Self::Normal => Self::Low,
+            Self::Low => Self::Normal,
+        }
+    }
 }
 
 /// The error of a task that the queue does not accept.
@@ -40,7 +52,7 @@ pub(super) enum QueueError {
 pub(super) struct QueueLimits {
     /// Maximum number of waiting tasks. One share may have half of them, one project three quarters of these.
     pub(super) capacity: usize,
-    /// Maximum number of threads that work for one share.
+    /// Maximum number of threads of normal priority that work for one share.
     pub(super) threads_per_share: usize,
     /// Maximum number of threads that work for one project.
     pub(super) threads_per_project: usize,
@@ -64,17 +76,19 @@ struct State<T> {
     /// Number of waiting threads, by [`Priority`].
     idle_threads: [usize; 2],
     closed: bool,
-    usage: StatementTimeTracker<ShareKey>,
+    usage: StatementTimeTracker<ProjectRef>,
 }
 
 /// The waiting tasks of one project, and the number of threads that work for it.
 #[derive(Debug)]
 struct ProjectQueue<T> {
-    /// The share that the first task named, until no task is left. So a project has one queue, whatever its callers name.
+    /// The share that the first task named, until no task and no thread is left. So a project has one queue, whatever its
+    /// callers name.
     share: ShareKey,
     tasks: VecDeque<T>,
     running: usize,
-    is_ready: bool,
+    /// The priority with which it is among the ready projects of its share.
+    ready: Option<Priority>,
 }
 
 /// The projects of one share, and the number of threads that work for them.
@@ -82,40 +96,52 @@ struct ProjectQueue<T> {
 struct ShareQueue {
     /// Number of projects that have tasks or threads.
     projects: usize,
+    waiting: usize,
+    /// By [`Priority`].
+    turns: [ShareTurns; 2],
+}
+
+/// The turns of a share among the threads of one priority.
+#[derive(Debug, Default)]
+struct ShareTurns {
     /// The projects that have tasks and are below their limit, each once.
     ready: VecDeque<ProjectRef>,
-    waiting: usize,
     running: usize,
+    /// True if the share is among those that are ready.
     is_ready: bool,
 }
 
 impl<T> State<T> {
     /// Adds a project to those whose turn comes, if it has tasks and is below its limit.
     fn mark_project_ready(&mut self, project: &ProjectRef, limits: QueueLimits) {
+        // A closed queue has threads of one priority at last, and what is left is done by them.
+        let over = !self.closed && self.usage.is_over_share(project, Instant::now());
+        let (threads, priority) =
+            if over { (1, Priority::Low) } else { (limits.threads_per_project, Priority::Normal) };
         let Some(queue) = self.projects.get_mut(project) else { return };
-        let share = queue.share.clone();
-        if !queue.is_ready
-            && !queue.tasks.is_empty()
-            && queue.running < limits.threads_per_project
-            && let Some(shared) = self.shares.get_mut(&share)
-        {
-            queue.is_ready = true;
-            shared.ready.push_back(project.clone());
+        let Some(share) = self.shares.get_mut(&queue.share) else { return };
+        if queue.tasks.is_empty() || queue.running >= threads || queue.ready == Some(priority) {
+            return;
         }
-        self.mark_share_ready(share, limits);
+        if let Some(other) = queue.ready.replace(priority) {
+            // Its statements came to take long, or took less meanwhile.
+            share.turns[other as usize].ready.retain(|ready| ready != project);
+        }
+        share.turns[priority as usize].ready.push_back(project.clone());
+        let key = queue.share.clone();
+        self.mark_share_ready(key, priority, limits);
     }
 
     /// Adds a share to those whose turn comes, if it has ready projects and is below its limit.
-    fn mark_share_ready(&mut self, share: ShareKey, limits: QueueLimits) {
-        let over = self.usage.is_over_share(&share, Instant::now());
-        let (threads, priority) =
-            if over { (1, Priority::Low) } else { (limits.threads_per_share, Priority::Normal) };
-        if let Some(queue) = self.shares.get_mut(&share)
-            && !queue.is_ready
-            && !queue.ready.is_empty()
-            && queue.running < threads
-        {
-            queue.is_ready = true;
+    fn mark_share_ready(&mut self, share: ShareKey, priority: Priority, limits: QueueLimits) {
+        let threads = match priority {
+            Priority::Normal => limits.threads_per_share,
+            Priority::Low => LOW_THREADS_PER_SHARE,
+        };
+        let Some(queue) = self.shares.get_mut(&share) else { return };
+        let turns = &mut queue.turns[priority as usize];
+        if !turns.is_ready && !turns.ready.is_empty() && turns.running < threads {
+            turns.is_ready = true;
             self.ready[priority as usize].push_back(share);
         }
     }
@@ -127,20 +153,35 @@ impl<T> State<T> {
         priority: Priority,
         limits: QueueLimits,
     ) -> Option<(ShareKey, ProjectRef, VecDeque<T>)> {
-        let share = self.ready[priority as usize].pop_front()?;
-        let shared = self.shares.get_mut(&share)?;
-        shared.is_ready = false;
-        let project = shared.ready.pop_front()?;
-        let queue = self.projects.get_mut(&project)?;
-        queue.is_ready = false;
-        let rest = queue.tasks.split_off(queue.tasks.len().min(most));
-        let tasks = std::mem::replace(&mut queue.tasks, rest);
-        queue.running += 1;
-        shared.running += 1;
-        shared.waiting -= tasks.len();
-        self.waiting -= tasks.len();
-        self.mark_project_ready(&project, limits);
-        Some((share, project, tasks))
+        while let Some(key) = self.ready[priority as usize].pop_front() {
+            let Some(share) = self.shares.get_mut(&key) else { continue };
+            let turns = &mut share.turns[priority as usize];
+            turns.is_ready = false;
+            // Its last ready project may have changed its priority since.
+            let Some(project) = turns.ready.pop_front() else { continue };
+            let Some(queue) = self.projects.get_mut(&project) else { continue };
+            queue.ready = None;
+            let rest = queue.tasks.split_off(queue.tasks.len().min(most));
+            let tasks = std::mem::replace(&mut queue.tasks, rest);
+            queue.running += 1;
+            turns.running += 1;
+            share.waiting -= tasks.len();
+            self.waiting -= tasks.len();
+            self.mark_project_ready(&project, limits);
+            self.mark_share_ready(key.clone(), priority, limits);
+            return Some((key, project, tasks));
+        }
+        None
+    }
+
+    /// Puts tasks of a project that a thread works for back before those that wait.
+    fn give_back(&mut self, project: &ProjectRef, mut tasks: VecDeque<T>) {
+        let Some(queue) = self.projects.get_mut(project) else { return };
+        let Some(share) = self.shares.get_mut(&queue.share) else { return };
+        share.waiting += tasks.len();
+        self.waiting += tasks.len();
+        tasks.append(&mut queue.tasks);
+        queue.tasks = tasks;
     }
 
     /// Ends the work of a thread for a project, and removes what has nothing left to do.
@@ -152,21 +193,22 @@ impl<T> State<T> {
             return;
         }
         if let Some(queue) = self.projects.remove(project)
-            && let Some(shared) = self.shares.get_mut(&queue.share)
+            && let Some(share) = self.shares.get_mut(&queue.share)
         {
-            shared.projects -= 1;
-            if shared.projects == 0 {
+            share.projects -= 1;
+            if share.projects == 0 {
                 self.shares.remove(&queue.share);
             }
         }
     }
 
-    /// Gives a thread of a share back, which was busy for some time.
-    fn release_thread(&mut self, share: &ShareKey, took: Duration, limits: QueueLimits) {
-        self.usage.add(share, took, Instant::now());
-        if let Some(shared) = self.shares.get_mut(share) {
-            shared.running -= 1;
-            self.mark_share_ready(share.clone(), limits);
+    /// Gives a thread of a share back.
+    fn release_thread(&mut self, project: &ProjectRef, thread: SharedThread, limits: QueueLimits) {
+        let SharedThread { share, priority, statement_time, .. } = thread;
+        self.usage.add(project, statement_time, Instant::now());
+        if let Some(queue) = self.shares.get_mut(&share) {
+            queue.turns[priority as usize].running -= 1;
+            self.mark_share_ready(share, priority, limits);
         }
     }
 
@@ -191,7 +233,7 @@ impl<T> Queue<T> {
             waiting: 0,
             idle_threads: [0; 2],
             closed: false,
-            usage: StatementTimeTracker::new(MIN_LONG_TASK),
+            usage: StatementTimeTracker::new(MIN_LONG_STATEMENT),
         };
         let threads_per_share = limits.threads_per_share.max(1);
         let threads_per_project = limits.threads_per_project.max(1);
@@ -216,9 +258,9 @@ impl<T> Queue<T> {
         // One share cannot fill the queue for all of them, nor one project that of its share.
         let most = self.limits.capacity / 2;
         let known = state.projects.get_mut(project);
-        let share = known.as_ref().map_or_else(|| ShareKey::from(project), |queue| queue.share.clone());
-        let shared = state.shares.entry(share.clone()).or_default();
-        if shared.waiting > most {
+        let key = known.as_ref().map_or_else(|| ShareKey::from(project), |queue| queue.share.clone());
+        let share = state.shares.entry(key.clone()).or_default();
+        if share.waiting > most {
             return Err(QueueError::Full);
         }
         match known {
@@ -226,12 +268,12 @@ impl<T> Queue<T> {
             Some(queue) => queue.tasks.push_back(task),
             None => {
                 let tasks = VecDeque::from([task]);
-                let queue = ProjectQueue { share, tasks, running: 0, is_ready: false };
+                let queue = ProjectQueue { share: key, tasks, running: 0, ready: None };
                 state.projects.insert(project.clone(), queue);
-                shared.projects += 1;
+                share.projects += 1;
             }
         }
-        shared.waiting += 1;
+        share.waiting += 1;
         state.waiting += 1;
         state.mark_project_ready(project, self.limits);
         // Wakes only idle threads, since waking costs a system call; a busy one looks for tasks before it waits.
@@ -257,11 +299,18 @@ impl<T> Queue<T> {
     ) -> Option<(WorkPermit<T>, VecDeque<T>)> {
         let mut state = self.lock();
         loop {
-            if let Some((share, project, tasks)) = state.take(most, priority, self.limits) {
+            let mut taken = state.take(most, priority, self.limits).map(|taken| (priority, taken));
+            if taken.is_none() && state.closed {
+                // The threads of the other priority may have ended.
+                let other = priority.other();
+                taken = state.take(most, other, self.limits).map(|taken| (other, taken));
+            }
+            if let Some((priority, (share, project, tasks))) = taken {
                 self.wake(state);
                 let queue = Arc::clone(self);
-                let thread = Some(SharedThread { share, started_at: Instant::now() });
-                return Some((WorkPermit { queue, project, thread }, tasks));
+                let started_at = Instant::now();
+                let thread = SharedThread { share, priority, started_at, statement_time: Duration::ZERO };
+                return Some((WorkPermit { queue, project, thread: Some(thread) }, tasks));
             }
             if state.closed && state.waiting == 0 {
                 return None;
@@ -292,15 +341,39 @@ pub(super) struct WorkPermit<T> {
 #[derive(Debug)]
 struct SharedThread {
     share: ShareKey,
+    priority: Priority,
     started_at: Instant,
+    /// Time of its long statements.
+    statement_time: Duration,
 }
 
 impl<T> WorkPermit<T> {
+    /// Returns the time since the thread took the tasks.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.thread.as_ref().map_or(Duration::ZERO, |thread| thread.started_at.elapsed())
+    }
+
+    /// Adds the time of a statement to what the project used, if it was a long one.
+    pub(super) fn record_statement(&mut self, took: Duration) {
+        if let Some(thread) = &mut self.thread
+            && took > MIN_LONG_STATEMENT
+        {
+            thread.statement_time += took;
+        }
+    }
+
+    /// Puts tasks back that were taken: they are the project's next ones.
+    pub(super) fn give_back(&self, tasks: VecDeque<T>) {
+        if !tasks.is_empty() {
+            self.queue.lock().give_back(&self.project, tasks);
+        }
+    }
+
     /// Gives the share's thread back, and keeps the project: its work goes on in a thread of its own.
     pub(super) fn detach(mut self) -> Self {
-        if let Some(SharedThread { share, started_at }) = self.thread.take() {
+        if let Some(thread) = self.thread.take() {
             let mut state = self.queue.lock();
-            state.release_thread(&share, started_at.elapsed(), self.queue.limits);
+            state.release_thread(&self.project, thread, self.queue.limits);
             self.queue.wake(state);
         }
         self
@@ -312,8 +385,8 @@ impl<T> Drop for WorkPermit<T> {
         let mut state = self.queue.lock();
         let limits = self.queue.limits;
         // The thread first: it may be the last that keeps the share.
-        if let Some(SharedThread { share, started_at }) = self.thread.take() {
-            state.release_thread(&share, started_at.elapsed(), limits);
+        if let Some(thread) = self.thread.take() {
+            state.release_thread(&self.project, thread, limits);
         }
         state.finish(&self.project, limits);
         // Threads that wait for the last tasks of a closed queue must notice that there are none.
@@ -411,21 +484,81 @@ mod tests {
     }
 
     #[test]
-    fn a_share_whose_work_takes_long_has_one_thread() {
+    fn projects_whose_work_takes_long_have_one_thread_of_their_share() {
         let queue = queue(2, 2);
-        let (loud, sibling) = (project_of(1, "loud"), project_of(1, "sibling"));
+        let (loud, other, sibling) =
+            (project_of(1, "loud"), project_of(1, "other"), project_of(1, "sibling"));
         for task in 0..4 {
             queue.push(&loud, task).unwrap();
         }
-        let (slow, _) = take(&queue);
-        queue.lock().usage.add(&ShareKey::from(&loud), LONG, Instant::now());
-        let another = take(&queue);
-        queue.push(&sibling, 100).unwrap();
+        let (mut slow, _) = take(&queue);
+        slow.record_statement(LONG);
+        slow.record_statement(MIN_LONG_STATEMENT);
         drop(slow);
-        assert_eq!(ready(&queue), [0, 0], "one thread works for it, which is its share now");
-        drop(another);
-        assert_eq!(ready(&queue), [0, 1], "a thread of low priority is next");
+        queue.lock().usage.add(&other, LONG, Instant::now());
+        queue.push(&other, 100).unwrap();
+        let (first, tasks) = queue.pop_batch(1, Priority::Low).unwrap();
+        assert_eq!(tasks, [1]);
+        let next = || queue.lock().take(1, Priority::Low, queue.limits);
+        assert!(next().is_none(), "one thread works for them, which is their share");
+        queue.push(&sibling, 200).unwrap();
+        assert_eq!(take(&queue).1, 200, "a sibling whose statements are short does not wait");
+        drop(first);
         assert_eq!(queue.pop_batch(1, Priority::Low).unwrap().1, [100], "in turn, as always");
+    }
+
+    #[test]
+    fn a_project_whose_work_takes_less_again_waits_for_no_thread_of_low_priority() {
+        let (queue, slow) = (queue(2, 2), project_of(1, "slow"));
+        let long_ago = Instant::now().checked_sub(LONG).unwrap();
+        queue.lock().usage.add(&slow, LONG, Instant::now());
+        queue.push(&slow, 0).unwrap();
+        assert_eq!(ready(&queue), [0, 1]);
+        queue.lock().usage = StatementTimeTracker::new(MIN_LONG_STATEMENT);
+        queue.lock().usage.add(&slow, MIN_LONG_STATEMENT * 2, long_ago);
+        queue.push(&slow, 1).unwrap();
+        let (turn, task) = take(&queue);
+        assert_eq!(task, 0);
+        drop(turn);
+        assert_eq!(take(&queue).1, 1);
+        assert!(queue.lock().take(1, Priority::Low, queue.limits).is_none());
+    }
+
+    #[test]
+    fn a_closed_queue_is_emptied_by_a_thread_of_any_priority() {
+        let (queue, one) = (queue(1, 1), project("one"));
+        for task in 0..2 {
+            queue.push(&one, task).unwrap();
+        }
+        let (mut turn, tasks) = queue.pop_batch(2, Priority::Normal).unwrap();
+        queue.close();
+        assert!(queue.pop_batch(1, Priority::Low).is_none(), "nothing waits, so the thread ends");
+        turn.record_statement(LONG);
+        turn.give_back(tasks);
+        drop(turn);
+        assert_eq!(queue.pop_batch(2, Priority::Normal).unwrap().1, [0, 1]);
+        let slow = project("slow");
+        let slow_queue = self::queue(1, 1);
+        slow_queue.lock().usage.add(&slow, LONG, Instant::now());
+        slow_queue.push(&slow, 2).unwrap();
+        slow_queue.close();
+        assert_eq!(slow_queue.pop_batch(1, Priority::Normal).unwrap().1, [2]);
+    }
+
+    #[test]
+    fn tasks_that_are_given_back_are_the_next_ones() {
+        let (queue, one) = (queue(1, 1), project("one"));
+        for task in 0..3 {
+            queue.push(&one, task).unwrap();
+        }
+        let (turn, mut tasks) = queue.pop_batch(3, Priority::Normal).unwrap();
+        queue.push(&one, 3).unwrap();
+        assert_eq!(tasks.pop_front(), Some(0));
+        turn.give_back(tasks);
+        assert_eq!(queue.lock().waiting, 3);
+        drop(turn);
+        assert_eq!(queue.pop_batch(9, Priority::Normal).unwrap().1, [1, 2, 3]);
+        assert!(queue.lock().projects.is_empty());
     }
 
     #[test]

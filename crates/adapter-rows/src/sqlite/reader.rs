@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Instant,
 };
 
 use backend_data::{
@@ -30,8 +31,9 @@ pub(super) enum ReadTask {
 }
 
 pub(super) fn run_reader(shared: &SharedState, queue: &Arc<Queue<ReadTask>>, priority: Priority) {
-    while let Some((permit, tasks)) = queue.pop_batch(1, priority) {
+    while let Some((mut permit, tasks)) = queue.pop_batch(1, priority) {
         for task in tasks {
+            let begun = Instant::now();
             match task {
                 ReadTask::Catalog(reply) => {
                     let catalog =
@@ -44,6 +46,7 @@ pub(super) fn run_reader(shared: &SharedState, queue: &Arc<Queue<ReadTask>>, pri
                     let _ = reply.send(read_rows(shared, &permit.project, &read));
                 }
             }
+            permit.record_statement(begun.elapsed());
         }
     }
 }

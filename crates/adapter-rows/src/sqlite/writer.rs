@@ -31,6 +31,8 @@ type Reply<T> = Sender<Result<T, StoreError>>;
 const MAX_BATCH: usize = 512;
 /// Time after which a transaction takes no more writes and is committed.
 const MAX_TRANSACTION_TIME: Duration = Duration::from_millis(20);
+/// Time after which a writer leaves the rest of its tasks to the project's next turn.
+const MAX_TURN_TIME: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub(super) enum WriteTask {
@@ -53,23 +55,24 @@ struct PendingWrite {
 
 pub(super) fn run_writer(shared: &Arc<SharedState>, queue: &Arc<Queue<WriteTask>>, priority: Priority) {
     while let Some((permit, tasks)) = queue.pop_batch(MAX_BATCH, priority) {
-        process_tasks(shared, permit, tasks, true);
+        process_tasks(shared, permit, tasks);
     }
 }
 
-/// Runs the tasks of one project in order. An import may take minutes: it moves to a thread of its own, together with
-/// the tasks after it and the project's permit, and other projects of the share get its thread.
+/// Runs the tasks of one project in order, for as long as a turn may take.
 fn process_tasks(
     shared: &Arc<SharedState>,
-    permit: WorkPermit<WriteTask>,
+    mut permit: WorkPermit<WriteTask>,
     mut tasks: VecDeque<WriteTask>,
-    may_detach_import: bool,
 ) {
     let mut file = WriteLease::new(shared, &permit.project);
     let mut group: VecDeque<PendingWrite> = VecDeque::new();
-    while let Some(task) = tasks.pop_front() {
+    let mut is_over = false;
+    while !is_over && let Some(task) = tasks.pop_front() {
         match task {
             WriteTask::Rows(_, reply) if reply.is_canceled() => continue,
+            WriteTask::Import(_, reply) if reply.is_canceled() => continue,
+            WriteTask::Batch(_, reply) if reply.is_canceled() => continue,
             WriteTask::Rows(write, reply) => {
                 group.push_back(PendingWrite { write, reply });
                 continue;
@@ -77,21 +80,56 @@ fn process_tasks(
             _ => {}
         }
         // Keeps the order: other tasks run after the writes that were sent before them.
-        commit_group(shared, &mut file, std::mem::take(&mut group));
-        if may_detach_import && matches!(task, WriteTask::Import(..)) {
-            drop(file);
+        is_over = commit_group(shared, &mut file, &mut group, &mut permit);
+        if is_over {
             tasks.push_front(task);
-            let (state, permit) = (Arc::clone(shared), permit.detach());
-            let thread = thread::Builder::new().name("rows-import".to_owned());
-            shared.imports.spawn(|| thread.spawn(move || process_tasks(&state, permit, tasks, false)));
-            return;
+            break;
         }
-        run_task(shared, &mut file, task);
+        if let WriteTask::Import(import, reply) = task {
+            permit.give_back(tasks);
+            drop(file);
+            return spawn_import(shared, permit, import, reply);
+        }
+        let begun = Instant::now();
+        run_task(shared, &mut file, task, &mut permit);
+        permit.record_statement(begun.elapsed());
+        is_over = permit.elapsed() > MAX_TURN_TIME;
     }
-    commit_group(shared, &mut file, group);
+    if !is_over {
+        commit_group(shared, &mut file, &mut group, &mut permit);
+    }
+    let rest = group.into_iter().map(|PendingWrite { write, reply }| WriteTask::Rows(write, reply));
+    permit.give_back(rest.chain(tasks).collect());
     // The connection is put back before another thread gets the permit.
     drop(file);
     drop(permit);
+}
+
+/// Moves an import, which may take minutes, to a thread of its own. It keeps the project's permit, and its share gets the
+/// thread back.
+fn spawn_import(
+    shared: &Arc<SharedState>,
+    permit: WorkPermit<WriteTask>,
+    import: Box<Import>,
+    reply: Reply<u64>,
+) {
+    let (state, permit) = (Arc::clone(shared), permit.detach());
+    let thread = thread::Builder::new().name("rows-import".to_owned());
+    shared.imports.spawn(|| {
+        thread.spawn(move || {
+            let mut file = WriteLease::new(&state, &permit.project);
+            run_import(&state, &mut file, *import, reply);
+            drop(file);
+            drop(permit);
+        })
+    });
+}
+
+fn run_import(shared: &SharedState, file: &mut WriteLease<'_>, import: Import, reply: Reply<u64>) {
+    let is_canceled = || reply.is_canceled();
+    let done = catch_panic(file, |file| self::import(shared, file, import, is_canceled));
+    // The caller may be gone.
+    let _ = reply.send(done);
 }
 
 /// The threads of imports.
@@ -116,7 +154,12 @@ impl ImportThreads {
     }
 }
 
-fn run_task(shared: &SharedState, file: &mut WriteLease<'_>, task: WriteTask) {
+fn run_task(
+    shared: &SharedState,
+    file: &mut WriteLease<'_>,
+    task: WriteTask,
+    permit: &mut WorkPermit<WriteTask>,
+) {
     // In each arm, the caller may be gone when the result is sent.
     match task {
         WriteTask::Create(reply) => {
@@ -144,12 +187,7 @@ fn run_task(shared: &SharedState, file: &mut WriteLease<'_>, task: WriteTask) {
         WriteTask::Batch(writes, reply) => {
             let _ = reply.send(catch_panic(file, |file| write_batch(shared, file, &writes)));
         }
-        WriteTask::Import(_, reply) if reply.is_canceled() => {}
-        WriteTask::Import(import, reply) => {
-            let is_canceled = || reply.is_canceled();
-            let done = catch_panic(file, |file| self::import(shared, file, *import, is_canceled));
-            let _ = reply.send(done);
-        }
+        WriteTask::Import(import, reply) => run_import(shared, file, *import, reply),
         WriteTask::StoredBytes(reply) => {
             let _ = reply.send(catch_panic(file, |file| {
                 let open = file.find_connection()?.ok_or(StoreError::Stale)?;
@@ -176,7 +214,7 @@ fn run_task(shared: &SharedState, file: &mut WriteLease<'_>, task: WriteTask) {
             }));
         }
         WriteTask::Rows(write, reply) => {
-            commit_group(shared, file, VecDeque::from([PendingWrite { write, reply }]));
+            commit_group(shared, file, &mut VecDeque::from([PendingWrite { write, reply }]), permit);
         }
     }
 }
@@ -265,23 +303,33 @@ fn in_transaction<T>(
     done
 }
 
-/// Commits all writes of a group in as few transactions as possible, and sends their results.
-fn commit_group(shared: &SharedState, file: &mut WriteLease<'_>, mut group: VecDeque<PendingWrite>) {
+/// Commits the writes of a group in as few transactions as possible, and sends their results. Returns true if the turn is over;
+/// the writes that are left then stay in the group.
+fn commit_group(
+    shared: &SharedState,
+    file: &mut WriteLease<'_>,
+    group: &mut VecDeque<PendingWrite>,
+    permit: &mut WorkPermit<WriteTask>,
+) -> bool {
     while !group.is_empty() {
         let before = group.len();
         let outcome = catch_panic(file, |file| {
             let project = file.project().clone();
             let open = file.find_connection()?.ok_or(StoreError::Stale)?;
-            commit_first_writes(shared, &project, open, &mut group);
+            commit_first_writes(shared, &project, open, group, |took| permit.record_statement(took));
             Ok(())
         });
         // Each round settles at least one write, or all of them if it could not begin.
         if let Err(error) = outcome {
-            fail_group(&mut group, &error);
+            fail_group(group, &error);
         } else if group.len() == before {
-            fail_group(&mut group, &internal_error("a round of writes made no progress"));
+            fail_group(group, &internal_error("a round of writes made no progress"));
+        }
+        if permit.elapsed() > MAX_TURN_TIME {
+            return true;
         }
     }
+    false
 }
 
 fn fail_group(group: &mut VecDeque<PendingWrite>, error: &StoreError) {
@@ -301,9 +349,11 @@ fn commit_first_writes(
     project: &ProjectRef,
     open: &FileConnection,
     group: &mut VecDeque<PendingWrite>,
+    mut record_statement: impl FnMut(Duration),
 ) {
     let connection = &open.connection;
     let begun = Instant::now();
+    let mut last = begun;
     if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE").map_err(execute::to_store_error) {
         return fail_group(group, &error);
     }
@@ -317,6 +367,9 @@ fn commit_first_writes(
         } else {
             Err(StoreError::Stale)
         };
+        let now = Instant::now();
+        record_statement(now - last);
+        last = now;
         let is_rolled_back = connection.is_autocommit();
         results.push(result);
         if is_rolled_back {
@@ -329,7 +382,7 @@ fn commit_first_writes(
             }
             return;
         }
-        if begun.elapsed() > MAX_TRANSACTION_TIME {
+        if now - begun > MAX_TRANSACTION_TIME {
             break;
         }
     }
