@@ -49,17 +49,17 @@ pub struct SqliteOptions {
     /// The directory of the files. One process owns it.
     pub directory: PathBuf,
     /// Number of threads that read; twice the cores by default, 4 to 32. Half as many run at a low priority in
-    /// addition, for shares whose statements take long.
+    /// addition, for projects whose statements take long.
     pub readers: usize,
     /// Number of threads that write; four times the cores by default, 8 to 32. Half as many run at a low priority in
-    /// addition, for shares whose statements take long.
+    /// addition, for projects whose statements take long.
     pub writers: usize,
     /// Maximum number of idle connections that are kept open for reading; 2,048 by default.
     pub max_open_files: usize,
     /// Maximum number of files that are kept open for writing, per writer; 64 by default.
     pub files_per_writer: usize,
-    /// Maximum number of requests that wait for a thread of either kind, half of them of one share; 4,096 by default.
-    /// More are [`StoreError::Unavailable`].
+    /// Maximum number of requests that wait for a thread of either kind or that it has taken, half of them of one share;
+    /// 4,096 by default. More are [`StoreError::Unavailable`].
     pub max_queued: usize,
     /// Time limit of a statement, and of the statements of a batch together; 5 seconds by default.
     pub statement_timeout: Duration,

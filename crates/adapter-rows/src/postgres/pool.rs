@@ -4,6 +4,7 @@
 //! needs.
 
 use std::{
+    collections::HashSet,
     fmt,
     num::NonZeroUsize,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -45,6 +46,8 @@ struct Inner {
     /// The permits of each project, as many. Requests wait for those of their share in the order of arrival, so a project
     /// waits behind at most so many of another.
     project_permits: Mutex<LruCache<ProjectId, Arc<Semaphore>>>,
+    /// The projects that hold their share's permit for long statements, each once.
+    slow: Mutex<HashSet<ProjectId>>,
     usage: Mutex<StatementTimeTracker<ProjectRef>>,
     /// The idle connections, the most recently used one last.
     idle: Mutex<Vec<Idle>>,
@@ -80,6 +83,9 @@ struct ProjectPermit<'p> {
 
 impl Drop for ProjectPermit<'_> {
     fn drop(&mut self) {
+        if self._long.is_some() {
+            self.pool.slow().remove(&self.project.id);
+        }
         if let Some(begun) = self.started_at.filter(|_| self.work == Work::Statements) {
             let now = Instant::now();
             self.pool.usage().add(&self.project, now.saturating_duration_since(begun), now);
@@ -127,6 +133,7 @@ impl Pool {
             share_permits: Mutex::new(LruCache::new(MAX_TRACKED)),
             permits_per_share: (permits / 2).clamp(1, Semaphore::MAX_PERMITS),
             project_permits: Mutex::new(LruCache::new(MAX_TRACKED)),
+            slow: Mutex::default(),
             usage: Mutex::new(StatementTimeTracker::new(MIN_LONG_STATEMENT)),
             idle: Mutex::default(),
         }))
@@ -193,6 +200,16 @@ impl Inner {
         self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn slow(&self) -> MutexGuard<'_, HashSet<ProjectId>> {
+        self.slow.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if the project used more than its time. The time of a statement counts once it has ended; until then, what
+    /// the project used before decays.
+    fn is_slow(&self, project: &ProjectRef) -> bool {
+        self.usage().is_over_share(project, Instant::now()) || self.slow().contains(&project.id)
+    }
+
     /// Waits for the permits of the project and its share.
     async fn acquire_project_permit(
         &self,
@@ -206,9 +223,12 @@ impl Inner {
         let of_project = take(self.semaphore_of(&project.id)).await?;
         // Checked after the wait, during which the project may have used up its time; and before that for the share's
         // permits, so that none of them is held while others of the share could use it.
-        let over = work == Work::Statements && self.usage().is_over_share(project, Instant::now());
-        let _long = if over { Some(take(long).await?) } else { None };
+        let is_slow = work == Work::Statements && self.is_slow(project);
+        let _long = if is_slow { Some(take(long).await?) } else { None };
         let _permits = [of_project, take(all).await?];
+        if is_slow {
+            self.slow().insert(project.id.clone());
+        }
         Ok(ProjectPermit { pool: self, project: project.clone(), work, started_at: None, _permits, _long })
     }
 

@@ -50,7 +50,8 @@ pub(super) enum QueueError {
 /// Maximum numbers of tasks that wait, and of threads that work at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueLimits {
-    /// Maximum number of waiting tasks. One share may have half of them, one project three quarters of these.
+    /// Maximum number of tasks that wait or that a thread has taken. One share may have half of them, and three quarters of
+    /// these wait for one project.
     pub(super) capacity: usize,
     /// Maximum number of threads of normal priority that work for one share.
     pub(super) threads_per_share: usize,
@@ -73,6 +74,8 @@ struct State<T> {
     /// The shares that have ready projects and are below their limit, each once, by [`Priority`].
     ready: [VecDeque<ShareKey>; 2],
     waiting: usize,
+    /// Number of tasks that threads have taken. They may give some back.
+    taken: usize,
     /// Number of waiting threads, by [`Priority`].
     idle_threads: [usize; 2],
     closed: bool,
@@ -87,6 +90,8 @@ struct ProjectQueue<T> {
     share: ShareKey,
     tasks: VecDeque<T>,
     running: usize,
+    /// Of these, those of low priority.
+    running_low: usize,
     /// The priority with which it is among the ready projects of its share.
     ready: Option<Priority>,
 }
@@ -97,6 +102,8 @@ struct ShareQueue {
     /// Number of projects that have tasks or threads.
     projects: usize,
     waiting: usize,
+    /// Number of tasks that threads have taken.
+    taken: usize,
     /// By [`Priority`].
     turns: [ShareTurns; 2],
 }
@@ -114,18 +121,26 @@ struct ShareTurns {
 impl<T> State<T> {
     /// Adds a project to those whose turn comes, if it has tasks and is below its limit.
     fn mark_project_ready(&mut self, project: &ProjectRef, limits: QueueLimits) {
-        // A closed queue has threads of one priority at last, and what is left is done by them.
-        let over = !self.closed && self.usage.is_over_share(project, Instant::now());
-        let (threads, priority) =
-            if over { (1, Priority::Low) } else { (limits.threads_per_project, Priority::Normal) };
         let Some(queue) = self.projects.get_mut(project) else { return };
+        // The time of a statement counts once it has ended. Until then, what the project used before decays.
+        let is_slow = queue.running_low > 0 || self.usage.is_over_share(project, Instant::now());
+        // A closed queue has threads of one priority at last, and what is left is done by them.
+        let (threads, priority) = if is_slow && !self.closed {
+            (1, Priority::Low)
+        } else {
+            (limits.threads_per_project, Priority::Normal)
+        };
         let Some(share) = self.shares.get_mut(&queue.share) else { return };
         if queue.tasks.is_empty() || queue.running >= threads || queue.ready == Some(priority) {
             return;
         }
         if let Some(other) = queue.ready.replace(priority) {
             // Its statements came to take long, or took less meanwhile.
-            share.turns[other as usize].ready.retain(|ready| ready != project);
+            let turns = &mut share.turns[other as usize];
+            turns.ready.retain(|ready| ready != project);
+            if turns.ready.is_empty() && std::mem::take(&mut turns.is_ready) {
+                self.ready[other as usize].retain(|ready| *ready != queue.share);
+            }
         }
         share.turns[priority as usize].ready.push_back(project.clone());
         let key = queue.share.clone();
@@ -153,35 +168,45 @@ impl<T> State<T> {
         priority: Priority,
         limits: QueueLimits,
     ) -> Option<(ShareKey, ProjectRef, VecDeque<T>)> {
-        while let Some(key) = self.ready[priority as usize].pop_front() {
-            let Some(share) = self.shares.get_mut(&key) else { continue };
-            let turns = &mut share.turns[priority as usize];
-            turns.is_ready = false;
-            // Its last ready project may have changed its priority since.
-            let Some(project) = turns.ready.pop_front() else { continue };
-            let Some(queue) = self.projects.get_mut(&project) else { continue };
-            queue.ready = None;
-            let rest = queue.tasks.split_off(queue.tasks.len().min(most));
-            let tasks = std::mem::replace(&mut queue.tasks, rest);
-            queue.running += 1;
-            turns.running += 1;
-            share.waiting -= tasks.len();
-            self.waiting -= tasks.len();
-            self.mark_project_ready(&project, limits);
-            self.mark_share_ready(key.clone(), priority, limits);
-            return Some((key, project, tasks));
-        }
-        None
+        let key = self.ready[priority as usize].pop_front()?;
+        let share = self.shares.get_mut(&key)?;
+        let turns = &mut share.turns[priority as usize];
+        turns.is_ready = false;
+        let project = turns.ready.pop_front()?;
+        let queue = self.projects.get_mut(&project)?;
+        queue.ready = None;
+        let rest = queue.tasks.split_off(queue.tasks.len().min(most));
+        let tasks = std::mem::replace(&mut queue.tasks, rest);
+        queue.running += 1;
+        queue.running_low += usize::from(priority == Priority::Low);
+        turns.running += 1;
+        share.waiting -= tasks.len();
+        share.taken += tasks.len();
+        self.waiting -= tasks.len();
+        self.taken += tasks.len();
+        self.mark_project_ready(&project, limits);
+        self.mark_share_ready(key.clone(), priority, limits);
+        Some((key, project, tasks))
     }
 
-    /// Puts tasks of a project that a thread works for back before those that wait.
+    /// Puts tasks of a project that a thread took back before those that wait.
     fn give_back(&mut self, project: &ProjectRef, mut tasks: VecDeque<T>) {
+        self.end_tasks(project, tasks.len());
         let Some(queue) = self.projects.get_mut(project) else { return };
         let Some(share) = self.shares.get_mut(&queue.share) else { return };
         share.waiting += tasks.len();
         self.waiting += tasks.len();
         tasks.append(&mut queue.tasks);
         queue.tasks = tasks;
+    }
+
+    /// Ends so many tasks that a thread took.
+    fn end_tasks(&mut self, project: &ProjectRef, count: usize) {
+        self.taken -= count;
+        let Some(queue) = self.projects.get(project) else { return };
+        if let Some(share) = self.shares.get_mut(&queue.share) {
+            share.taken -= count;
+        }
     }
 
     /// Ends the work of a thread for a project, and removes what has nothing left to do.
@@ -206,10 +231,17 @@ impl<T> State<T> {
     fn release_thread(&mut self, project: &ProjectRef, thread: SharedThread, limits: QueueLimits) {
         let SharedThread { share, priority, statement_time, .. } = thread;
         self.usage.add(project, statement_time, Instant::now());
-        if let Some(queue) = self.shares.get_mut(&share) {
-            queue.turns[priority as usize].running -= 1;
-            self.mark_share_ready(share, priority, limits);
+        let Some(queue) = self.shares.get_mut(&share) else { return };
+        queue.turns[priority as usize].running -= 1;
+        if priority == Priority::Low {
+            if let Some(queue) = self.projects.get_mut(project) {
+                queue.running_low -= 1;
+            }
+            // Others of the share may have waited long enough for a turn of normal priority.
+            let slow: Vec<ProjectRef> = queue.turns[priority as usize].ready.iter().cloned().collect();
+            slow.iter().for_each(|project| self.mark_project_ready(project, limits));
         }
+        self.mark_share_ready(share, priority, limits);
     }
 
     /// Returns the priorities that have tasks and a waiting thread.
@@ -231,6 +263,7 @@ impl<T> Queue<T> {
             shares: HashMap::new(),
             ready: Default::default(),
             waiting: 0,
+            taken: 0,
             idle_threads: [0; 2],
             closed: false,
             usage: StatementTimeTracker::new(MIN_LONG_STATEMENT),
@@ -252,7 +285,7 @@ impl<T> Queue<T> {
         if state.closed {
             return Err(QueueError::Closed);
         }
-        if state.waiting >= self.limits.capacity {
+        if state.waiting + state.taken >= self.limits.capacity {
             return Err(QueueError::Full);
         }
         // One share cannot fill the queue for all of them, nor one project that of its share.
@@ -260,7 +293,7 @@ impl<T> Queue<T> {
         let known = state.projects.get_mut(project);
         let key = known.as_ref().map_or_else(|| ShareKey::from(project), |queue| queue.share.clone());
         let share = state.shares.entry(key.clone()).or_default();
-        if share.waiting > most {
+        if share.waiting + share.taken > most {
             return Err(QueueError::Full);
         }
         match known {
@@ -268,7 +301,7 @@ impl<T> Queue<T> {
             Some(queue) => queue.tasks.push_back(task),
             None => {
                 let tasks = VecDeque::from([task]);
-                let queue = ProjectQueue { share: key, tasks, running: 0, ready: None };
+                let queue = ProjectQueue { share: key, tasks, running: 0, running_low: 0, ready: None };
                 state.projects.insert(project.clone(), queue);
                 share.projects += 1;
             }
@@ -310,7 +343,8 @@ impl<T> Queue<T> {
                 let queue = Arc::clone(self);
                 let started_at = Instant::now();
                 let thread = SharedThread { share, priority, started_at, statement_time: Duration::ZERO };
-                return Some((WorkPermit { queue, project, thread: Some(thread) }, tasks));
+                let permit = WorkPermit { queue, project, taken: tasks.len(), thread: Some(thread) };
+                return Some((permit, tasks));
             }
             if state.closed && state.waiting == 0 {
                 return None;
@@ -333,6 +367,8 @@ impl<T> Queue<T> {
 pub(super) struct WorkPermit<T> {
     queue: Arc<Queue<T>>,
     pub(super) project: ProjectRef,
+    /// Number of tasks that it took.
+    taken: usize,
     /// `None` once the work goes on elsewhere.
     thread: Option<SharedThread>,
 }
@@ -363,16 +399,20 @@ impl<T> WorkPermit<T> {
     }
 
     /// Puts tasks back that were taken: they are the project's next ones.
-    pub(super) fn give_back(&self, tasks: VecDeque<T>) {
+    pub(super) fn give_back(&mut self, tasks: VecDeque<T>) {
         if !tasks.is_empty() {
+            self.taken -= tasks.len();
             self.queue.lock().give_back(&self.project, tasks);
         }
     }
 
-    /// Gives the share's thread back, and keeps the project: its work goes on in a thread of its own.
+    /// Gives the share's thread back, and keeps the project: its work goes on in a thread of its own, with the last task.
     pub(super) fn detach(mut self) -> Self {
         if let Some(thread) = self.thread.take() {
             let mut state = self.queue.lock();
+            let ended = self.taken.saturating_sub(1);
+            self.taken -= ended;
+            state.end_tasks(&self.project, ended);
             state.release_thread(&self.project, thread, self.queue.limits);
             self.queue.wake(state);
         }
@@ -388,6 +428,7 @@ impl<T> Drop for WorkPermit<T> {
         if let Some(thread) = self.thread.take() {
             state.release_thread(&self.project, thread, limits);
         }
+        state.end_tasks(&self.project, self.taken);
         state.finish(&self.project, limits);
         // Threads that wait for the last tasks of a closed queue must notice that there are none.
         if state.closed {
@@ -551,12 +592,17 @@ mod tests {
         for task in 0..3 {
             queue.push(&one, task).unwrap();
         }
-        let (turn, mut tasks) = queue.pop_batch(3, Priority::Normal).unwrap();
+        let (mut turn, mut tasks) = queue.pop_batch(3, Priority::Normal).unwrap();
         queue.push(&one, 3).unwrap();
         assert_eq!(tasks.pop_front(), Some(0));
         turn.give_back(tasks);
-        assert_eq!(queue.lock().waiting, 3);
+        let counts = || {
+            let state = queue.lock();
+            (state.waiting, state.taken)
+        };
+        assert_eq!(counts(), (3, 1));
         drop(turn);
+        assert_eq!(counts(), (3, 0));
         assert_eq!(queue.pop_batch(9, Priority::Normal).unwrap().1, [1, 2, 3]);
         assert!(queue.lock().projects.is_empty());
     }
@@ -570,6 +616,32 @@ mod tests {
         assert_eq!(accepted(1, "sibling"), 12);
         assert_eq!(accepted(1, "another"), 0);
         assert_eq!(accepted(2, "quiet"), 39);
+    }
+
+    #[test]
+    fn what_threads_have_taken_counts_as_well() {
+        let queue = queue(2, 1);
+        let push = |name| (0..200).filter(|task| queue.push(&project_of(1, name), *task).is_ok()).count();
+        assert_eq!(push("one"), 39);
+        let (mut turn, tasks) = queue.pop_batch(30, Priority::Normal).unwrap();
+        assert_eq!(push("two"), 12);
+        turn.give_back(tasks);
+        drop(turn);
+        assert_eq!(push("three"), 0, "the share has all that it may have");
+    }
+
+    #[test]
+    fn a_project_is_slow_for_as_long_as_its_statement_runs() {
+        let (queue, slow) = (queue(2, 2), project_of(1, "slow"));
+        queue.lock().usage.add(&slow, LONG, Instant::now());
+        queue.push(&slow, 0).unwrap();
+        let (turn, _) = queue.pop_batch(1, Priority::Low).unwrap();
+        // All that it used before has decayed.
+        queue.lock().usage = StatementTimeTracker::new(MIN_LONG_STATEMENT);
+        queue.push(&slow, 1).unwrap();
+        assert_eq!(ready(&queue), [0, 0]);
+        drop(turn);
+        assert_eq!(take(&queue).1, 1);
     }
 
     #[test]

@@ -90,9 +90,7 @@ fn process_tasks(
             drop(file);
             return spawn_import(shared, permit, import, reply);
         }
-        let begun = Instant::now();
         run_task(shared, &mut file, task, &mut permit);
-        permit.record_statement(begun.elapsed());
         is_over = permit.elapsed() > MAX_TURN_TIME;
     }
     if !is_over {
@@ -174,25 +172,32 @@ fn run_task(
                 let open = file.find_connection()?.ok_or(StoreError::Stale)?;
                 open.set_statement_timeout(shared.options.statement_timeout);
                 let connection = &open.connection;
-                in_transaction(connection, || {
-                    execute::ensure_capacity(connection, change.max_stored_bytes)?;
-                    execute::apply_schema_change(connection, &change)?;
-                    outbox::add(shared, &project, connection, &change.outbox, None)
-                })?;
+                in_transaction(
+                    connection,
+                    |took| permit.record_statement(took),
+                    || {
+                        execute::ensure_capacity(connection, change.max_stored_bytes)?;
+                        execute::apply_schema_change(connection, &change)?;
+                        outbox::add(shared, &project, connection, &change.outbox, None)
+                    },
+                )?;
                 open.invalidate_capacity();
                 open.version = change.catalog.version;
                 Ok(())
             }));
         }
         WriteTask::Batch(writes, reply) => {
-            let _ = reply.send(catch_panic(file, |file| write_batch(shared, file, &writes)));
+            let _ = reply.send(catch_panic(file, |file| write_batch(shared, file, &writes, permit)));
         }
         WriteTask::Import(import, reply) => run_import(shared, file, *import, reply),
         WriteTask::StoredBytes(reply) => {
             let _ = reply.send(catch_panic(file, |file| {
                 let open = file.find_connection()?.ok_or(StoreError::Stale)?;
                 open.set_statement_timeout(shared.options.statement_timeout);
-                execute::stored_bytes(&open.connection)
+                let begun = Instant::now();
+                let stored = execute::stored_bytes(&open.connection);
+                permit.record_statement(begun.elapsed());
+                stored
             }));
         }
         WriteTask::Outbox(reply) => {
@@ -208,7 +213,8 @@ fn run_task(
                 Some(open) => {
                     open.set_statement_timeout(shared.options.statement_timeout);
                     let connection = &open.connection;
-                    in_transaction(connection, || outbox::clear(shared, &project, connection, &ids))
+                    let record = |took| permit.record_statement(took);
+                    in_transaction(connection, record, || outbox::clear(shared, &project, connection, &ids))
                 }
                 None => Ok(()),
             }));
@@ -224,6 +230,7 @@ fn write_batch(
     shared: &SharedState,
     file: &mut WriteLease<'_>,
     writes: &[Write],
+    permit: &mut WorkPermit<WriteTask>,
 ) -> Result<Vec<StatementResult>, StoreError> {
     let project = file.project().clone();
     let open = file.find_connection()?.ok_or(StoreError::Stale)?;
@@ -233,18 +240,22 @@ fn write_batch(
         return Err(StoreError::Stale);
     }
     let connection = &open.connection;
-    in_transaction(connection, || {
-        let mut size = 0;
-        let one = |(at, write): (usize, &Write)| {
-            let done = write_with_outbox(shared, &project, open, write).and_then(|result| {
-                size += result.body.len();
-                let limit = write.max_bytes;
-                if size > limit { Err(StoreError::ResultTooLarge { limit }) } else { Ok(result) }
-            });
-            done.map_err(|source| StoreError::BatchWriteFailed { at, source: Box::new(source) })
-        };
-        writes.iter().enumerate().map(one).collect()
-    })
+    in_transaction(
+        connection,
+        |took| permit.record_statement(took),
+        || {
+            let mut size = 0;
+            let one = |(at, write): (usize, &Write)| {
+                let done = write_with_outbox(shared, &project, open, write).and_then(|result| {
+                    size += result.body.len();
+                    let limit = write.max_bytes;
+                    if size > limit { Err(StoreError::ResultTooLarge { limit }) } else { Ok(result) }
+                });
+                done.map_err(|source| StoreError::BatchWriteFailed { at, source: Box::new(source) })
+            };
+            writes.iter().enumerate().map(one).collect()
+        },
+    )
 }
 
 /// Writes the batches of an import in one transaction. If the caller is gone, nothing is kept.
@@ -261,22 +272,27 @@ fn import(
         return Err(StoreError::Stale);
     }
     open.set_statement_timeout(shared.options.statement_timeout);
-    in_transaction(&open.connection, || {
-        let mut rows = 0;
-        let refused = |error| StoreError::ImportRejected(Box::new(error));
-        for batch in batches().map_err(refused)? {
-            if is_canceled() {
-                return Err(unavailable_error("the import was canceled"));
+    // The time of an import does not count.
+    in_transaction(
+        &open.connection,
+        |_| {},
+        || {
+            let mut rows = 0;
+            let refused = |error| StoreError::ImportRejected(Box::new(error));
+            for batch in batches().map_err(refused)? {
+                if is_canceled() {
+                    return Err(unavailable_error("the import was canceled"));
+                }
+                write.rows = Some(batch.map_err(refused)?);
+                open.set_statement_timeout(shared.options.statement_timeout);
+                open.reserve_capacity(&write)?;
+                rows += execute::write(&open.connection, &write)?.rows;
             }
-            write.rows = Some(batch.map_err(refused)?);
             open.set_statement_timeout(shared.options.statement_timeout);
-            open.reserve_capacity(&write)?;
-            rows += execute::write(&open.connection, &write)?.rows;
-        }
-        open.set_statement_timeout(shared.options.statement_timeout);
-        outbox::add(shared, &project, &open.connection, &outbox, Some(rows))?;
-        Ok(rows)
-    })
+            outbox::add(shared, &project, &open.connection, &outbox, Some(rows))?;
+            Ok(rows)
+        },
+    )
 }
 
 /// Runs `work`. A panic closes the connection and keeps the thread.
@@ -290,12 +306,17 @@ fn catch_panic<'s, T>(
     })
 }
 
+/// Runs `work` in a transaction, and records its time. That of the commit is the disk's.
 fn in_transaction<T>(
     connection: &Connection,
+    record_statement: impl FnOnce(Duration),
     work: impl FnOnce() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
     connection.execute_batch("BEGIN IMMEDIATE").map_err(execute::to_store_error)?;
-    let done = work()
+    let begun = Instant::now();
+    let done = work();
+    record_statement(begun.elapsed());
+    let done = done
         .and_then(|done| connection.execute_batch("COMMIT").map_err(execute::to_store_error).map(|()| done));
     if done.is_err() && !connection.is_autocommit() {
         connection.execute_batch("ROLLBACK").map_err(execute::to_store_error)?;

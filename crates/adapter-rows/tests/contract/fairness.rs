@@ -176,3 +176,31 @@ async fn imports_leave_the_writers_to_others() {
         assert_eq!(import.await.unwrap().unwrap().rows, 1_000);
     }
 }
+
+#[tokio::test]
+async fn writes_of_a_project_keep_their_order_from_turn_to_turn() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteRows::open(SqliteOptions::new(directory.path())).unwrap();
+    let engine = Engine::with_system(Arc::new(store));
+    let (project, owner) = (project(&engine, "first").await, Access::Owner);
+    engine.delete(&project, &owner, "notes", "v=eq.1", &WriteOptions::default()).await.unwrap();
+    let minimal = WriteOptions { minimal: true, ..WriteOptions::default() };
+    let rows: Vec<_> = (0..500).map(|_| json!({"body": "x".repeat(1_000), "v": 0})).collect();
+    let rows = serde_json::to_vec(&rows).unwrap();
+    for _ in 0..10 {
+        engine.insert(&project, &owner, "notes", "", &rows, &minimal).await.unwrap();
+    }
+    // Each takes some milliseconds, all of them much longer than one turn of a writer.
+    let numbered: Vec<Vec<u8>> = (1..=60).map(|n| json!({"v": n}).to_string().into_bytes()).collect();
+    let updates = numbered.iter().enumerate().map(|(before, body)| {
+        let (engine, project, owner, minimal) = (&engine, &project, &owner, &minimal);
+        async move {
+            // Only the rows that the update before has written.
+            let filter = format!("v=eq.{before}");
+            engine.update(project, owner, "notes", &filter, body, minimal).await
+        }
+    });
+    for done in join_all(updates).await {
+        assert_eq!(done.unwrap().rows, 5_000);
+    }
+}
