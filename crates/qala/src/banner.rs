@@ -26,6 +26,9 @@ pub(crate) fn print(
         (false, _) if console::MISSING.is_none() => println!("{docs}  {console}"),
         (false, _) => println!("{docs}"),
     }
+    if cfg!(debug_assertions) {
+        println!("This is a development build, several times slower than a release: cargo run --release");
+    }
     if let Some(demo) = demo {
         // One line, so that it can be pasted into a shell.
         println!(
