@@ -1,4 +1,4 @@
-//! The tour of README.md, run as a reader would paste it.
+//! The tour of `docs/guides/tour.md`, run as a reader would paste it.
 
 use std::{path::Path, process::Stdio, time::Duration};
 
@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use tests::eventually;
 use tokio::{process::Command, time::timeout};
 
-const README: &str = include_str!("../../../README.md");
+const TOUR: &str = include_str!("../../../docs/guides/tour.md");
 
 /// The server's URL in the page, which is replaced by that of the test's server.
 const ADDRESS: &str = "http://127.0.0.1:7420";
@@ -15,9 +15,9 @@ const ADDRESS: &str = "http://127.0.0.1:7420";
 const TOUR_DEADLINE: Duration = Duration::from_secs(120);
 
 tests::on_both! {
-    async fn the_tour_of_the_readme_works(server: Server) -> Result<()> {
+    async fn the_tour_works(server: Server) -> Result<()> {
         let printed = eventually("the server prints a call", async || find_printed_call(&server.log())).await?;
-        let commands = tour_commands(README)?.replace(ADDRESS, server.base_url());
+        let commands = tour_commands(TOUR)?.replace(ADDRESS, server.base_url());
         let output = run_in_bash(&format!("{printed}\n{commands}"), server.data_dir()).await?;
         for expected in ["Hello from the terminal", "Hello, Almaty", r#""mode":"code_host""#] {
             assert!(output.contains(expected), "{expected:?} is not in the output:\n{output}");
@@ -35,11 +35,9 @@ fn find_printed_call(log: &str) -> Result<String> {
     Ok(format!("curl {call}"))
 }
 
-/// Returns the `sh` blocks of the tour, in order.
+/// Returns the `sh` blocks of the page, in order.
 fn tour_commands(page: &str) -> Result<String> {
-    let (_, section) = page.split_once("\n## A tour in five minutes\n").context("the page has no tour")?;
-    let section = section.split("\n## ").next().unwrap_or_default();
-    let blocks = section.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+    let blocks = page.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
     let blocks: Vec<&str> = blocks.collect();
     ensure!(!blocks.is_empty(), "the tour has no commands");
     Ok(blocks.join("\n"))
@@ -59,11 +57,10 @@ async fn run_in_bash(commands: &str, folder: &Path) -> Result<String> {
 }
 
 #[test]
-fn only_the_shell_blocks_of_the_tour_are_run() {
-    let page = "\n```sh\nno\n```\n## A tour in five minutes\n\n```console\n$ no\n```\n\n```sh\none\n```\n\ntext\n\n```sh\n\
-                two\n```\n\n## Next\n\n```sh\nno\n```\n";
+fn only_the_shell_blocks_are_run() {
+    let page = "# A tour\n\n```console\n$ no\n```\n\n```sh\none\n```\n\ntext\n\n```sh\ntwo\n```\n";
     assert_eq!(tour_commands(page).unwrap(), "one\ntwo");
-    assert!(tour_commands("\n## A tour in five minutes\n").is_err());
+    assert!(tour_commands("# A tour\n").is_err());
 }
 
 #[test]
