@@ -1,9 +1,9 @@
 //! Building the workspace with one set of features, so that it is compiled only once.
 //!
-//! Cargo enables the features that the selected packages need. `--package qala` needs fewer than all packages with
-//! their tests, so with it most third-party crates and all of ours would be compiled twice. Every development build
-//! therefore selects the whole workspace and then some of its targets. One of the targets must be a test or an example,
-//! because cargo leaves out the features of dev-dependencies otherwise.
+//! Cargo enables the features that the selected packages need. The crates of the program have the same ones in a build of the
+//! program and of the tests (`deps/features.rs`), those of the tests alone do not. Every development build therefore selects
+//! the whole workspace and then some of its targets. One of the targets must be a test or an example, because cargo leaves out
+//! the features of dev-dependencies otherwise.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,6 @@
-//! `cargo xtask deps`: checks third-party crates against the policy in `xtask/deps.toml`.
+//! `cargo xtask deps`: checks third-party crates against the policy in `xtask/deps.toml`, and their features.
+
+mod features;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +54,7 @@ struct LockedPackage {
     source: Option<String>,
 }
 
-/// Fails if a dependency is outside the policy, or if a listed duplicate no longer exists.
+/// Fails if a dependency is outside the policy, a listed duplicate no longer exists, or tests enable other features.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let policy =
         toml::from_str::<Policy>(&workspace.read(POLICY)?).with_context(|| format!("in {POLICY}"))?;
@@ -63,6 +65,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         check_licences(&crates, &policy),
         check_banned(&crates, &policy),
         check_duplicates(&crates, &policy),
+        features::check(workspace)?,
     ]
     .concat();
     if problems.is_empty() {

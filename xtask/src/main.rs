@@ -45,7 +45,7 @@ enum Command {
     Layers,
     /// Write docs/openapi.json from the binary, or compare it with --check.
     Openapi(openapi::Options),
-    /// Check licences, sources, banned and duplicate crates against xtask/deps.toml.
+    /// Check licences, sources, banned and duplicate crates against xtask/deps.toml, and that tests enable no other features.
     Deps,
     /// Check that every repository path named in README.md and docs/ exists, and that every example in a doc comment is
     /// tested.

@@ -18,7 +18,7 @@ pub use app_access::{
     AppAccess, AppAdmin, AppFact, AppRight, CanEdit, CanRun, CanShare, CanView, Right, authorize_app,
 };
 pub use error::AuthorityError;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(any(test, debug_assertions))]
 pub use locked::locked_for_test;
 pub use locked::{AuthorityTx, LockError, Locked, lock_app, lock_member};
 pub use member::{Admin, AppCreator, Builder, Member, MembershipFact, Owner, Visibility, authorize_member};

@@ -39,7 +39,7 @@ pub mod rfc3339;
 pub mod share;
 pub mod slug;
 mod store_error;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(any(test, debug_assertions))]
 pub mod testing;
 pub mod text;
 pub mod token;

@@ -132,7 +132,7 @@ impl From<Locked<Builder>> for Locked<AppCreator> {
 }
 
 /// Returns a proof as if a transaction had made it, for tests of use cases.
-#[cfg(any(test, feature = "testing"))]
+#[cfg(any(test, debug_assertions))]
 #[must_use]
 pub fn locked_for_test<P>(proof: P) -> Locked<P> {
     Locked(proof)
