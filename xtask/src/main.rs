@@ -13,6 +13,7 @@ mod docs;
 mod layers;
 mod openapi;
 mod prerequisites;
+mod readme;
 mod rustdoc;
 mod sanitize;
 mod test_suite;
