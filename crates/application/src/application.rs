@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use apps::changes::ChangePlanner;
-use backend_data::Engine as RowEngine;
+use backend_data::{Engine as RowEngine, ProjectRef};
 use connections::{connection_test::ConnectionTester, oauth_apps::OauthApps, outbound::AuthorizationServers};
 use identity::{oauth::ClientDocumentFetcher, oidc::OidcProviders, passkeys::RelyingParty};
 use kernel::{
@@ -20,11 +20,12 @@ use crate::{
     authentication::{AuthStateCache, CredentialCache, PersonTokenCache},
     feeds::StreamQuota,
     ports::Store,
-    project_location::WorkspaceShares,
+    project_location::unshared,
     rate_limits::RateLimits,
     refused_calls::RefusedCallsBuffer,
     row_counts::{RowCount, RowCounts, count_tables},
     traffic::TrafficBuffer,
+    workspace_shares::WorkspaceShares,
 };
 
 /// Implementations of the ports that the application uses.
@@ -200,7 +201,8 @@ impl Application {
         project: &Project,
         tables: Vec<String>,
     ) -> Result<Option<RowCount>, Problem> {
-        let (at, share) = (self.project_ref(project).await?, self.share_of(project.workspace).await?);
+        let at = self.project_ref(project).await?;
+        let share = self.0.workspace_shares.get(self.store(), project.workspace).await?;
         let counting = count_tables(Arc::clone(&self.0.services.rows), at, tables);
         Ok(self.0.row_counts.count(project.id, share, counting).await)
     }
@@ -211,8 +213,14 @@ impl Application {
         &self.0.row_counts
     }
 
-    pub(crate) fn workspace_shares(&self) -> &WorkspaceShares {
-        &self.0.workspace_shares
+    /// Returns the location of a project's rows, with the share of the person who created its workspace.
+    ///
+    /// # Errors
+    /// [`Problem`] if the row engine does not accept the id, or the store fails.
+    pub async fn project_ref(&self, project: &Project) -> Result<ProjectRef, Problem> {
+        let share = self.0.workspace_shares.get(self.store(), project.workspace).await?;
+        let share = backend_data::ShareId(share.uuid().as_u128());
+        Ok(unshared(project.id, project.shard)?.with_share(share))
     }
 
     /// Returns the engine that checks app code.

@@ -62,6 +62,7 @@ pub mod templates;
 pub mod traffic;
 pub mod transaction;
 pub mod turns;
+mod workspace_shares;
 
 pub use application::{Application, Services, Settings};
 pub use ports::{Store, Tx};
