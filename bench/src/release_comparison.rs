@@ -51,7 +51,7 @@ struct Release {
     process: u32,
 }
 
-/// What a round measured.
+/// Measurements of a round.
 struct Round {
     load: LoadResult,
     /// Rate at which runs finished.

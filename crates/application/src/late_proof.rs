@@ -20,8 +20,8 @@ const PROMPT: Duration = Duration::from_millis(250);
 
 type Proving<T> = Pin<Box<dyn Future<Output = Result<T, Problem>> + Send>>;
 
-/// What can prove the rights of a request once more. What receives a body asks for one, so no body is awaited on rights that
-/// nobody can prove again.
+/// Proof of the rights of a request that can be made once more. What receives a body asks for one, so no body is awaited on
+/// rights that nobody can prove again.
 pub trait ProveAgain: Sync {
     /// Result of the proof.
     type Proven: Send;

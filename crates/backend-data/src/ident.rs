@@ -180,6 +180,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_share_is_not_part_of_a_location() {
+        let project = |shard| ProjectRef::new("shop".parse().unwrap(), shard);
+        let shared = project(0).with_share(ShareId(7));
+        let known = std::collections::HashSet::from([project(0)]);
+        assert_eq!(project(0), shared);
+        assert!(known.contains(&shared));
+        assert_ne!(project(0), project(1));
+    }
+
+    #[test]
     fn project_ids_have_a_narrow_alphabet() {
         assert!("proj_01h455vb4pex5vsknk084sn02q".parse::<ProjectId>().is_ok());
         for bad in ["", "../x", "A", "a b", "a-b", "é", &"a".repeat(65)] {

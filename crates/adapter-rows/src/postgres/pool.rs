@@ -61,12 +61,12 @@ struct ShareSemaphores {
     long: Arc<Semaphore>,
 }
 
-/// What a request does with its connection.
+/// Use of a connection by a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// Statements, whose time counts.
     Statements,
-    /// An import: many statements, of which a person has one at a time.
+    /// An import: many statements. Each person who imports has one import at a time.
     Import,
 }
 
