@@ -5,7 +5,6 @@
 //! together. Both bound the time of the threads that one share can use, and a slow project does not slow down its siblings.
 
 mod state;
-mod work_permit;
 
 use std::{
     collections::VecDeque,
@@ -15,53 +14,8 @@ use std::{
 
 use backend_data::ProjectRef;
 
-use state::{SharedThread, State};
-pub(super) use work_permit::WorkPermit;
-
-/// Time up to which a statement does not count as long.
-const MIN_LONG_STATEMENT: Duration = Duration::from_millis(20);
-
-/// Maximum number of threads of low priority that work for one share.
-const LOW_THREADS_PER_SHARE: usize = 1;
-
-/// The priority of a thread, and of the tasks that it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Priority {
-    /// The priority of the process.
-    Normal,
-    /// For tasks of projects whose statements take long.
-    Low,
-}
-
-impl Priority {
-    fn other(self) -> Self {
-        match self {
-            Self::Normal => Self::Low,
-            Self::Low => Self::Normal,
-        }
-    }
-}
-
-/// The error of a task that the queue does not accept.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum QueueError {
-    #[error("too many requests are waiting")]
-    Full,
-    #[error("the store is closed")]
-    Closed,
-}
-
-/// Maximum numbers of tasks that wait, and of threads that work at once.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct QueueLimits {
-    /// Maximum number of tasks that wait or that a thread has taken. One share may have half of them, and three quarters of
-    /// these wait for one project.
-    pub(super) capacity: usize,
-    /// Maximum number of threads of normal priority that work for one share.
-    pub(super) threads_per_share: usize,
-    /// Maximum number of threads that work for one project.
-    pub(super) threads_per_project: usize,
-}
+use state::{MIN_LONG_STATEMENT, SharedThread, State};
+pub(super) use state::{Priority, QueueError, QueueLimits};
 
 #[derive(Debug)]
 pub(super) struct Queue<T> {
@@ -141,6 +95,74 @@ impl<T> Queue<T> {
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.work_available.iter().for_each(Condvar::notify_all);
+    }
+}
+
+/// The right of one thread to work for a project, until it is dropped.
+#[derive(Debug)]
+pub(super) struct WorkPermit<T> {
+    queue: Arc<Queue<T>>,
+    pub(super) project: ProjectRef,
+    /// Number of tasks that it took.
+    taken: usize,
+    /// `None` once the work goes on elsewhere.
+    thread: Option<SharedThread>,
+}
+
+impl<T> WorkPermit<T> {
+    /// Returns the time since the thread took the tasks.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.thread.as_ref().map_or(Duration::ZERO, |thread| thread.started_at.elapsed())
+    }
+
+    /// Adds the time of a statement to what the project used, if it was a long one.
+    pub(super) fn record_statement(&mut self, took: Duration) {
+        if let Some(thread) = &mut self.thread
+            && took > MIN_LONG_STATEMENT
+        {
+            thread.statement_time += took;
+        }
+    }
+
+    /// Puts tasks back that were taken: they are the project's next ones.
+    pub(super) fn give_back(&mut self, tasks: VecDeque<T>) {
+        if !tasks.is_empty() {
+            self.taken -= tasks.len();
+            self.queue.lock().give_back(&self.project, tasks);
+        }
+    }
+
+    /// Gives the share's thread back, and keeps the project: its work goes on in a thread of its own, with the last task.
+    pub(super) fn detach(mut self) -> Self {
+        if let Some(thread) = self.thread.take() {
+            let mut state = self.queue.lock();
+            let ended = self.taken.saturating_sub(1);
+            self.taken -= ended;
+            state.end_tasks(&self.project, ended);
+            state.release_thread(&self.project, thread, self.queue.limits);
+            self.queue.wake(state);
+        }
+        self
+    }
+}
+
+impl<T> Drop for WorkPermit<T> {
+    fn drop(&mut self) {
+        let mut state = self.queue.lock();
+        let limits = self.queue.limits;
+        // The thread first: it may be the last that keeps the share.
+        if let Some(thread) = self.thread.take() {
+            state.release_thread(&self.project, thread, limits);
+        }
+        state.end_tasks(&self.project, self.taken);
+        state.finish(&self.project, limits);
+        // Threads that wait for the last tasks of a closed queue must notice that there are none.
+        if state.closed {
+            drop(state);
+            self.queue.work_available.iter().for_each(Condvar::notify_all);
+        } else {
+            self.queue.wake(state);
+        }
     }
 }
 

@@ -7,8 +7,52 @@ use std::{
 
 use backend_data::ProjectRef;
 
-use super::{LOW_THREADS_PER_SHARE, MIN_LONG_STATEMENT, Priority, QueueError, QueueLimits};
 use crate::{share_key::ShareKey, statement_time::StatementTimeTracker};
+
+/// Time up to which a statement does not count as long.
+pub(super) const MIN_LONG_STATEMENT: Duration = Duration::from_millis(20);
+
+/// Maximum number of threads of low priority that work for one share.
+const LOW_THREADS_PER_SHARE: usize = 1;
+
+/// The priority of a thread, and of the tasks that it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// The priority of the process.
+    Normal,
+    /// For tasks of projects whose statements take long.
+    Low,
+}
+
+impl Priority {
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Normal => Self::Low,
+            Self::Low => Self::Normal,
+        }
+    }
+}
+
+/// The error of a task that the queue does not accept.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum QueueError {
+    #[error("too many requests are waiting")]
+    Full,
+    #[error("the store is closed")]
+    Closed,
+}
+
+/// Maximum numbers of tasks that wait, and of threads that work at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueLimits {
+    /// Maximum number of tasks that wait or that a thread has taken. One share may have half of them, and three quarters of
+    /// these wait for one project.
+    pub(crate) capacity: usize,
+    /// Maximum number of threads of normal priority that work for one share.
+    pub(crate) threads_per_share: usize,
+    /// Maximum number of threads that work for one project.
+    pub(crate) threads_per_project: usize,
+}
 
 #[derive(Debug)]
 pub(super) struct State<T> {
