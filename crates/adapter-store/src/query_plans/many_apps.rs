@@ -49,8 +49,7 @@ async fn add_apps(store: &Store, count: u32) {
 
 #[tokio::test]
 async fn the_overview_is_found_by_indexes_whatever_the_number_of_apps() {
-    // Either index finds each app of a list at once; statistics decide which.
-    for (count, by_ids) in [(20, "apps_by_workspace"), (20_000, "PRIMARY KEY")] {
+    for count in [20, 20_000] {
         let folder = tempfile::tempdir().unwrap();
         let world = World::new();
         {
@@ -71,7 +70,7 @@ async fn the_overview_is_found_by_indexes_whatever_the_number_of_apps() {
             assert_found_by_index(&store, &sent, "the newest apps", "apps_by_workspace").await;
             let ids: Vec<AppId> = apps.iter().map(|(app, _)| app.id).collect();
             store.apps_by_id(world.workspace, &ids).await.unwrap();
-            assert_found_by_index(&store, &sent, "apps by their ids", by_ids).await;
+            assert_found_by_index(&store, &sent, "apps by their ids", "apps_by_workspace").await;
         }
     }
 }
