@@ -1,6 +1,6 @@
 //! Placeholders for what SQLite and PostgreSQL call differently.
 
-use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
+use sea_orm::{ConnectionTrait, DbBackend, DbErr};
 
 /// Runs the statements of `sql`, with these placeholders replaced:
 ///
@@ -10,8 +10,8 @@ use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
 /// | `$bytes` | `BLOB` | `bytea` |
 /// | `$serial` | `INTEGER PRIMARY KEY AUTOINCREMENT` | `bigserial PRIMARY KEY` |
 /// | `$clustered` | `WITHOUT ROWID`: rows are stored in the primary key's tree | nothing |
-pub(crate) async fn execute(manager: &SchemaManager<'_>, sql: &str) -> Result<(), DbErr> {
-    let sqlite = manager.get_database_backend() == DbBackend::Sqlite;
+pub(crate) async fn execute(db: &impl ConnectionTrait, sql: &str) -> Result<(), DbErr> {
+    let sqlite = db.get_database_backend() == DbBackend::Sqlite;
     let words = [
         ("$uuid", "BLOB", "uuid"),
         ("$bytes", "BLOB", "bytea"),
@@ -21,5 +21,5 @@ pub(crate) async fn execute(manager: &SchemaManager<'_>, sql: &str) -> Result<()
     let sql = words.iter().fold(sql.to_owned(), |sql, (word, for_sqlite, for_postgres)| {
         sql.replace(word, if sqlite { for_sqlite } else { for_postgres })
     });
-    manager.get_connection().execute_unprepared(&sql).await.map(|_| ())
+    db.execute_unprepared(&sql).await.map(drop)
 }

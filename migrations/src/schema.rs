@@ -5,16 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use sea_orm_migration::{
-    MigratorTrait, MigratorTraitSelf, SchemaManager,
-    prelude::{DbErr, MigrationName, MigrationTrait},
-    sea_orm::{ConnectionTrait, DatabaseConnection, Statement},
-};
+use sea_orm::{DatabaseConnection, DbErr};
 
-use crate::Migrator;
-
-/// Table with the names of the migrations that a program must know.
-const BREAKING_TABLE: &str = "breaking_migrations";
+use crate::{MIGRATIONS, Migration, history};
 
 /// The reason for which a program cannot run on a schema.
 #[derive(Debug)]
@@ -63,8 +56,8 @@ impl From<DbErr> for SchemaError {
 pub struct SchemaStatus {
     /// Applied migrations that this program does not know; all of them only add.
     unknown: Vec<String>,
-    /// Number of this program's migrations that are to be applied.
-    pending: usize,
+    /// This program's migrations that are to be applied, oldest first.
+    pending: Vec<&'static Migration>,
 }
 
 impl SchemaStatus {
@@ -73,14 +66,11 @@ impl SchemaStatus {
     /// # Errors
     /// Fails if a newer program changed what this one uses, or if the database fails.
     pub async fn load(db: &DatabaseConnection) -> Result<Self, SchemaError> {
-        let applied = TolerantMigrator(Vec::new()).applied(db).await?;
-        let known: BTreeSet<String> =
-            <Migrator as MigratorTrait>::migrations().iter().map(|known| known.name().to_owned()).collect();
-        let pending = known.difference(&applied).count();
-        let unknown: Vec<String> = applied.difference(&known).cloned().collect();
+        let applied = history::applied(db).await?;
+        let pending = MIGRATIONS.iter().filter(|known| !applied.contains(known.name())).collect();
+        let unknown = names_unknown_here(applied);
         if !unknown.is_empty() {
-            let breaking_migrations = query_breaking(db).await?;
-            let unknown: Vec<String> = breaking_migrations.difference(&known).cloned().collect();
+            let unknown = names_unknown_here(history::breaking(db).await?);
             if !unknown.is_empty() {
                 return Err(SchemaError::TooNew { unknown });
             }
@@ -91,7 +81,7 @@ impl SchemaStatus {
     /// Returns the number of this program's migrations that are to be applied.
     #[must_use]
     pub fn pending_count(&self) -> usize {
-        self.pending
+        self.pending.len()
     }
 
     /// Returns the names of applied migrations that this program does not know.
@@ -103,78 +93,33 @@ impl SchemaStatus {
     /// Applies the migrations that are to be applied.
     ///
     /// # Errors
-    /// Fails if the database fails.
+    /// Fails if the database fails. Those before the one that failed remain applied.
     pub async fn migrate(&self, db: &DatabaseConnection) -> Result<(), DbErr> {
-        MigratorTraitSelf::up(&TolerantMigrator(self.unknown.clone()), db, None).await
+        apply(db, &self.pending).await
     }
 }
 
-/// The migrations of this program, and the names of applied ones that it does not know.
-struct TolerantMigrator(Vec<String>);
-
-impl TolerantMigrator {
-    async fn applied(&self, db: &DatabaseConnection) -> Result<BTreeSet<String>, DbErr> {
-        if !SchemaManager::new(db).has_table("seaql_migrations").await? {
-            return Ok(BTreeSet::new());
-        }
-        query_names(db, "SELECT version FROM seaql_migrations").await
-    }
+/// Applies the migrations before one to a new database, as a release that ended there did.
+///
+/// # Errors
+/// Fails if the database fails.
+pub async fn migrate_until(db: &DatabaseConnection, name: &str) -> Result<(), DbErr> {
+    let before: Vec<&Migration> =
+        MIGRATIONS.iter().take_while(|migration| migration.name() != name).collect();
+    apply(db, &before).await
 }
 
-impl MigratorTraitSelf for TolerantMigrator {
-    fn migrations(&self) -> Vec<Box<dyn MigrationTrait>> {
-        let unknown =
-            self.0.iter().map(|name| Box::new(UnknownMigration(name.clone())) as Box<dyn MigrationTrait>);
-        let known = <Migrator as MigratorTrait>::migrations().into_iter();
-        let known = known.map(|migration| Box::new(AtomicMigration(migration)) as Box<dyn MigrationTrait>);
-        known.chain(unknown).collect()
+async fn apply(db: &DatabaseConnection, migrations: &[&Migration]) -> Result<(), DbErr> {
+    if !migrations.is_empty() {
+        history::create(db).await?;
     }
+    for migration in migrations {
+        migration.apply(db).await?;
+    }
+    Ok(())
 }
 
-/// A migration that is applied as a whole or not at all, also on SQLite: after a program was killed, the next one starts.
-struct AtomicMigration(Box<dyn MigrationTrait>);
-
-impl MigrationName for AtomicMigration {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for AtomicMigration {
-    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        self.0.up(manager).await
-    }
-
-    fn use_transaction(&self) -> Option<bool> {
-        Some(true)
-    }
-}
-
-/// A migration of a newer program; this one never applies it.
-struct UnknownMigration(String);
-
-impl MigrationName for UnknownMigration {
-    fn name(&self) -> &str {
-        &self.0
-    }
-}
-
-#[async_trait::async_trait]
-impl MigrationTrait for UnknownMigration {
-    async fn up(&self, _: &SchemaManager) -> Result<(), DbErr> {
-        Err(DbErr::Custom(format!("{} is a migration of a newer version", self.0)))
-    }
-}
-
-async fn query_breaking(db: &DatabaseConnection) -> Result<BTreeSet<String>, DbErr> {
-    if !SchemaManager::new(db).has_table(BREAKING_TABLE).await? {
-        return Ok(BTreeSet::new());
-    }
-    query_names(db, "SELECT version FROM breaking_migrations").await
-}
-
-async fn query_names(db: &DatabaseConnection, sql: &str) -> Result<BTreeSet<String>, DbErr> {
-    let rows = db.query_all_raw(Statement::from_string(db.get_database_backend(), sql)).await?;
-    rows.iter().map(|row| row.try_get_by_index(0)).collect()
+fn names_unknown_here(mut names: BTreeSet<String>) -> Vec<String> {
+    names.retain(|name| MIGRATIONS.iter().all(|known| known.name() != name));
+    names.into_iter().collect()
 }

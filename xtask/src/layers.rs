@@ -121,7 +121,6 @@ impl Layer {
                     "tower",
                     "tower-http",
                     "sea-orm",
-                    "sea-orm-migration",
                     "sqlx",
                     "rusqlite",
                     "reqwest",
@@ -130,11 +129,11 @@ impl Layer {
                 "the application knows neither HTTP nor SQL; surfaces and adapters do",
             )),
             Self::Surface => Some((
-                &["sea-orm", "sea-orm-migration", "sqlx", "rusqlite", "reqwest", "rquickjs"],
+                &["sea-orm", "sqlx", "rusqlite", "reqwest", "rquickjs"],
                 "a surface knows HTTP and JSON; what it needs from outside it asks for through a domain port",
             )),
             Self::Workers => Some((
-                &["axum", "hyper", "sea-orm", "sea-orm-migration", "sqlx", "rusqlite", "reqwest", "rquickjs"],
+                &["axum", "hyper", "sea-orm", "sqlx", "rusqlite", "reqwest", "rquickjs"],
                 "a background loop calls use cases; what it needs from outside it asks for through a domain port",
             )),
             Self::Adapter | Self::AdapterLibrary | Self::Migrations | Self::Binary | Self::Tooling => None,
@@ -166,7 +165,7 @@ impl Layer {
 
 /// Outside crates that only the named crates of ours may use (the binary always may).
 const RESTRICTED_CRATES: [(&[&str], &[&str]); 6] = [
-    (&["sea-orm", "sea-orm-migration"], &["adapter-store", "adapter-rows", "migrations"]),
+    (&["sea-orm"], &["adapter-store", "adapter-rows", "migrations"]),
     // `tests` makes and drops throwaway databases, `bench` fills one.
     (&["sqlx"], &["adapter-store", "adapter-rows", "migrations", "tests", "bench"]),
     (&["reqwest"], &["adapter-gate", "adapter-oidc"]),
@@ -397,7 +396,7 @@ mod tests {
             member("runs", &["kernel", "serde"]),
             member("apps", &["kernel"]),
             member("backend-data", &["serde"]),
-            member("migrations", &["sea-orm-migration"]),
+            member("migrations", &["sea-orm"]),
             member(
                 "adapter-store",
                 &["kernel", "runs", "apps", "migrations", "caller-cache", "group-commit", "sea-orm", "tokio"],

@@ -49,6 +49,6 @@ pub use tx::StoreTx;
 
 /// Returns the name of the newest migration that this program knows, which [`Store::open`] brings a database to.
 #[must_use]
-pub fn schema_version() -> String {
+pub fn schema_version() -> &'static str {
     migrations::newest_migration()
 }

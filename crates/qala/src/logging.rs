@@ -8,7 +8,7 @@ use tracing_subscriber::EnvFilter;
 use crate::cli::LogFormat;
 
 /// Default filter. Access lines are off because one costs as much as a quick request itself.
-const DEFAULT_FILTER: &str = "info,access=off,sea_orm_migration=warn,sea_orm=warn";
+const DEFAULT_FILTER: &str = "info,access=off,sea_orm=warn";
 
 /// Starts logging. `QALA_LOG` selects what is logged, such as `debug` or `api=debug,info`.
 ///

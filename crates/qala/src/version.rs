@@ -10,7 +10,7 @@ struct Version {
     /// Commit of the build, if `BUILD_COMMIT` was set.
     commit: Option<&'static str>,
     /// Newest migration that the program knows; `qala migrate` brings a database to it.
-    schema: String,
+    schema: &'static str,
     target: &'static str,
     /// True if the web console is in this build.
     console: bool,

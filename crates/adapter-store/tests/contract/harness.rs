@@ -23,14 +23,13 @@ use kernel::{
     page::PageRequest,
     testing::{context, id, session_of},
 };
-use migrations::Migrator;
+use migrations::SchemaStatus;
 use runs::{
     Automation, AutomationStatus, Run, RunsRead as _, RunsTx as _, Trigger, TriggerKind, Webhook,
     queue::{AttemptOutcome, ClaimedRun, FinishedRun, NewRun, RunQueue as _},
     webhooks::{AcceptCall, DedupKey, Proof, RefusedDelivery, WebhookSnapshot, WebhookStore as _},
 };
 use sea_orm::{ConnectOptions, ConnectionTrait as _, DatabaseConnection, Statement, Value};
-use sea_orm_migration::MigratorTrait as _;
 use tokio::sync::OnceCell;
 
 /// Returns an owner, who may receive everything.
@@ -79,7 +78,7 @@ impl Database {
             .get_or_init(|| async {
                 let template = Self::named("template", None).await;
                 let db = connect(&template.url).await;
-                Migrator::up(&db, None).await.unwrap();
+                SchemaStatus::load(&db).await.unwrap().migrate(&db).await.unwrap();
                 db.close().await.unwrap();
                 let Cleanup::Postgres { name, .. } = &template.cleanup else { unreachable!() };
                 let name = name.clone();

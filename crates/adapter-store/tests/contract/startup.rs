@@ -2,9 +2,8 @@
 
 use adapter_store::{DatabaseUrl, Store};
 use kernel::StoreError;
-use migrations::Migrator;
+use migrations::{MIGRATIONS, SchemaStatus, migrate_until};
 use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
-use sea_orm_migration::MigratorTrait as _;
 
 use crate::harness::{Database, World, connect, execute};
 
@@ -18,7 +17,7 @@ async fn nodes_that_start_at_once_migrate_once() {
         }
         let world = World::new(database).await;
         let run = usize::try_from(world.count("seaql_migrations").await).unwrap();
-        assert_eq!(run, Migrator::migrations().len());
+        assert_eq!(run, MIGRATIONS.len());
     }
 }
 
@@ -39,9 +38,7 @@ async fn a_store_opens_again_with_what_it_held() {
 async fn signatures_move_out_of_the_keys() {
     let database = Database::sqlite();
     let db = connect(&format!("{}?mode=rwc", database.url)).await;
-    let migrations = Migrator::migrations();
-    let before = migrations.iter().position(|migration| migration.name() == "m0015_signatures").unwrap();
-    Migrator::up(&db, Some(u32::try_from(before).unwrap())).await.unwrap();
+    migrate_until(&db, "m0015_signatures").await.unwrap();
     let id = "00112233445566778899aabbccddeeff";
     let signature = format!("000000006b02c10a{}", "a1".repeat(24));
     let key = "b2".repeat(32);
@@ -49,7 +46,7 @@ async fn signatures_move_out_of_the_keys() {
         let row = format!("X'{id}', X'{digest}', X'{id}', X'{id}', 1800000000000");
         execute(&db, &format!("INSERT INTO webhook_keys VALUES ({row})")).await;
     }
-    Migrator::up(&db, None).await.unwrap();
+    SchemaStatus::load(&db).await.unwrap().migrate(&db).await.unwrap();
     let all = async |sql: &str| {
         let rows = db.query_all_raw(Statement::from_string(DbBackend::Sqlite, sql)).await.unwrap();
         rows.iter().map(|row| row.try_get_by_index::<String>(0).unwrap()).collect::<Vec<_>>()
@@ -66,9 +63,7 @@ async fn a_migration_that_stops_halfway_runs_again() {
     for database in [Database::sqlite(), Database::empty_postgres().await] {
         let mode = if database.is_postgres() { "" } else { "?mode=rwc" };
         let db = connect(&format!("{}{mode}", database.url)).await;
-        let migrations = Migrator::migrations();
-        let before = migrations.iter().position(|it| it.name() == "m0075_audit_of_apps").unwrap();
-        Migrator::up(&db, Some(u32::try_from(before).unwrap())).await.unwrap();
+        migrate_until(&db, "m0075_audit_of_apps").await.unwrap();
         // It adds a column, and then finds that its index is there.
         execute(&db, "CREATE INDEX audit_log_by_app ON audit_log (id)").await;
         let url: DatabaseUrl = database.url.parse().unwrap();

@@ -21,9 +21,8 @@ use kernel::{
     id::{Kind, kind},
     page::PageRequest,
 };
-use migrations::Migrator;
+use migrations::migrate_until;
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement, Value};
-use sea_orm_migration::MigratorTrait as _;
 use uuid::Uuid;
 
 use crate::harness::{Database, at, connect};
@@ -93,8 +92,7 @@ fn files() -> BTreeMap<String, String> {
 
 /// Fills a database as the earlier release left it.
 async fn fill(db: &DatabaseConnection) {
-    let before = Migrator::migrations().iter().position(|it| it.name() == FIRST_NEW).unwrap();
-    Migrator::up(db, Some(u32::try_from(before).unwrap())).await.unwrap();
+    migrate_until(db, FIRST_NEW).await.unwrap();
     let (zero, one) = (|| Value::from(0_i64), || Value::from(1_i64));
     for (person, email) in [(USER, "aru@example.com"), (GUEST, "dana@example.com")] {
         let row =

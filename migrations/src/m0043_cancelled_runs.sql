@@ -1,2 +1,0 @@
--- The person who cancelled a run; NULL for a run that nobody cancelled.
-ALTER TABLE runs ADD COLUMN cancelled_by $uuid;
