@@ -9,7 +9,7 @@ use xtask::{
     workspace::Workspace,
 };
 
-use crate::{console, deps, docs, layers, openapi, prerequisites, readme, rustdoc};
+use crate::{build_times, console, deps, docs, layers, openapi, prerequisites, readme, rustdoc};
 
 struct Step {
     name: &'static str,
@@ -24,7 +24,7 @@ const STEPS: [Step; 11] = [
     Step { name: "deps", run: deps::run },
     Step { name: "clippy", run: clippy },
     Step { name: "rustdoc", run: |workspace| rustdoc::run(workspace, rustdoc::Crates::Shipped) },
-    Step { name: "build", run: |workspace| compile::everything(workspace).map(drop) },
+    Step { name: "build", run: build },
     Step { name: "console", run: console::check },
     Step { name: "openapi", run: |workspace| openapi::run(workspace, &openapi::Options::check()) },
     Step { name: "test", run: readme::run_test_command },
@@ -62,6 +62,12 @@ fn print_summary(finished: &[(&str, Duration, bool)]) {
 
 fn format(workspace: &Workspace) -> Result<()> {
     shell::run(shell::cargo(workspace).args(["fmt", "--all", "--check"]))
+}
+
+/// Builds what the tests need, and prints the seconds of our crates.
+fn build(workspace: &Workspace) -> Result<()> {
+    compile::everything_timed(workspace)?;
+    build_times::print_newest(workspace)
 }
 
 fn clippy(workspace: &Workspace) -> Result<()> {

@@ -48,6 +48,11 @@ pub fn everything(workspace: &Workspace) -> Result<PathBuf> {
     build(workspace, &["--workspace", "--all-targets"])
 }
 
+/// Builds everything, and makes cargo write a report of the seconds of each crate to `target/cargo-timings`.
+pub fn everything_timed(workspace: &Workspace) -> Result<PathBuf> {
+    build(workspace, &["--workspace", "--all-targets", "--timings"])
+}
+
 fn build(workspace: &Workspace, targets: &[&str]) -> Result<PathBuf> {
     let mut cargo = shell::cargo(workspace);
     cargo.args(["build", "--locked", "--message-format=json-render-diagnostics"]).args(targets);

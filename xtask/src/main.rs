@@ -4,6 +4,7 @@
 //! load generator `bench` is a package of its own.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its terminal")]
 
+mod build_times;
 mod changed;
 mod ci;
 mod console;
@@ -44,6 +45,8 @@ enum Command {
     Ci,
     /// Check that crates depend only in the allowed direction and inherit the workspace's settings.
     Layers,
+    /// Print the seconds that each of our crates took in the newest build with `--timings`, beside the committed ones.
+    BuildTimes(build_times::Options),
     /// Write docs/openapi.json from the binary, or compare it with --check.
     Openapi(openapi::Options),
     /// Check licences, sources, banned and duplicate crates against xtask/deps.toml, and that tests enable no other features.
@@ -89,6 +92,7 @@ fn run(command: Command) -> Result<()> {
         Command::Test(options) => test_suite::run(&Workspace::open()?, &options),
         Command::Ci => ci::run(&Workspace::open()?),
         Command::Layers => layers::run(&Workspace::open()?),
+        Command::BuildTimes(options) => build_times::run(&Workspace::open()?, &options),
         Command::Openapi(options) => openapi::run(&Workspace::open()?, &options),
         Command::Deps => deps::run(&Workspace::open()?),
         Command::Doc => rustdoc::run(&Workspace::open()?, rustdoc::Crates::All),
