@@ -68,7 +68,7 @@ pub use passkey::Passkey;
 pub use process_memory::MemorySnapshot;
 pub use reply::Reply;
 pub use schema::schema_example;
-pub use server::{Server, ServerOptions, on_database, on_server};
+pub use server::{Server, ServerOptions, find_binary, on_database, on_server};
 pub use smtp::MailServer;
 pub use snapshot::compare_snapshot;
 pub use streaming_reply::StreamingReply;

@@ -139,19 +139,26 @@ impl ServerOptions {
     }
 
     fn find_binary(&self) -> Result<PathBuf> {
-        let configured = self.binary.clone().or_else(|| env::var_os("QALA_BIN").map(PathBuf::from));
-        let binary = match configured {
-            Some(binary) => binary,
-            // The test program is target/debug/deps/suite-0123; the binary is target/debug/qala.
-            None => {
-                env::current_exe()?.ancestors().nth(2).context("the test program has no folder")?.join("qala")
-            }
-        };
-        if !binary.is_file() {
-            bail!("no qala binary at {}: run `cargo xtask test`, or set QALA_BIN", binary.display());
-        }
-        Ok(binary)
+        self.binary.clone().map_or_else(find_binary, existing_file)
     }
+}
+
+/// Returns the binary that the tests start: `QALA_BIN`, or the one that was built beside them.
+pub fn find_binary() -> Result<PathBuf> {
+    existing_file(match env::var_os("QALA_BIN") {
+        Some(binary) => binary.into(),
+        // The test program is target/debug/deps/suite-0123; the binary is target/debug/qala.
+        None => {
+            env::current_exe()?.ancestors().nth(2).context("the test program has no folder")?.join("qala")
+        }
+    })
+}
+
+fn existing_file(binary: PathBuf) -> Result<PathBuf> {
+    if !binary.is_file() {
+        bail!("no qala binary at {}: run `cargo xtask test`, or set QALA_BIN", binary.display());
+    }
+    Ok(binary)
 }
 
 impl Server {

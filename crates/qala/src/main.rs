@@ -19,6 +19,7 @@ mod resolver;
 mod rows;
 mod serve;
 mod serve_lock;
+mod start_failures;
 mod version;
 
 use std::process::ExitCode;

@@ -43,6 +43,7 @@ use crate::{
     cli::{DatabaseArguments, RowsArguments, ServeArguments},
     config::{self, RowsBackend},
     connectors, listener, logging, mail, master_key, oidc, open_file_limit, resolver, serve_lock,
+    start_failures,
 };
 
 /// Time for which requests and runs may go on after the shutdown began.
@@ -68,9 +69,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
         "--connector-base is for development: it needs --dev-login"
     );
     config::create_data_dir(&arguments.database.data_dir)?;
-    let listener = TcpListener::bind(arguments.listen)
-        .await
-        .with_context(|| format!("--listen: cannot listen on {}", arguments.listen))?;
+    let listener = start_failures::explain_bind(TcpListener::bind(arguments.listen).await, arguments.listen)?;
     let bound = listener.local_addr()?;
     let (public_url, console_origin) = config::public_url_and_console_origin(&arguments, bound)?;
 
@@ -86,10 +85,11 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let shards = config::rows_backends(&arguments.database, &arguments.rows)?;
     let _locks = serve_lock::acquire(&database_url, shards.values())?;
     let option = if arguments.database.database_url.is_some() { "--database-url" } else { "--data-dir" };
-    let store =
-        Store::open(&database_url).await.with_context(|| format!("{option}: cannot open the database"))?;
+    let on_disk =
+        |what: &str| format!("{option}: {what}{}", start_failures::full_disk(&arguments.database.data_dir));
+    let store = Store::open(&database_url).await.with_context(|| on_disk("cannot open the database"))?;
     // The first write of every start, so that a full or read-only disk is reported here and not to the first caller.
-    store.probe_write().await.with_context(|| format!("{option}: cannot write to the database"))?;
+    store.probe_write().await.with_context(|| on_disk("cannot write to the database"))?;
     store.check_or_init_key(&Vault::new(&keys), &*random).await.context("--master-key")?;
     let retired = store.retired_peppers(&Vault::new(&keys)).await?;
     if arguments.paused {

@@ -80,6 +80,7 @@ mod upstream_secrets;
 mod versions;
 mod view_as;
 mod visible_names;
+mod ways_to_start;
 mod webhook_docs;
 mod webhook_forms;
 mod webhook_refusals;

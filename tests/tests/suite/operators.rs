@@ -1,12 +1,13 @@
 //! Operation of a server: master keys, locks, schemas of other versions, health, the first start, and invalid options.
 
-use std::{fs, path::Path, process::Output, sync::OnceLock, time::Duration};
+use std::{fs, path::Path, process::Output, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
 use tests::{
-    AutomationFixture, Database, Issuer, IssuerBehaviour, IssuerFailure, LoopbackListener, Server, eventually,
+    AutomationFixture, Database, Issuer, IssuerBehaviour, IssuerFailure, LoopbackListener, Server,
+    eventually, find_binary,
 };
 use tokio::{net::TcpListener, process::Command};
 
@@ -19,15 +20,6 @@ const HARNESS_KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 /// Times that sealing anew is killed.
 const KILLS: u64 = 3;
-
-fn find_binary() -> Result<&'static Path> {
-    static BINARY: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
-    let found = BINARY.get_or_init(|| {
-        let beside = || Some(std::env::current_exe().ok()?.ancestors().nth(2)?.join("qala"));
-        std::env::var_os("QALA_BIN").map(Into::into).or_else(beside)
-    });
-    found.as_deref().context("no binary")
-}
 
 /// Runs the binary with no variable of this process except `PATH`, and with `environment`.
 async fn run_qala(arguments: &[&str], environment: &[(&str, &str)], folder: &Path) -> Result<Output> {
