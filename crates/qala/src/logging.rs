@@ -7,8 +7,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::cli::LogFormat;
 
-/// Default filter. Access lines are off because one costs as much as a quick request itself.
-const DEFAULT_FILTER: &str = "info,access=off,sea_orm=warn";
+/// Default filter. Access lines are off because one costs as much as a quick request itself; PostgreSQL's notices say at each
+/// start that a schema exists.
+const DEFAULT_FILTER: &str = "info,access=off,sea_orm=warn,sqlx=warn";
 
 /// Starts logging. `QALA_LOG` selects what is logged, such as `debug` or `api=debug,info`.
 ///
