@@ -10,7 +10,6 @@ mod audit;
 mod batch;
 mod checkpointer;
 mod claim;
-mod claim_on_accept;
 mod claim_turns;
 mod dead_letters;
 mod event_triggers;
@@ -24,7 +23,9 @@ pub(crate) mod quota;
 mod refusal;
 mod replies;
 mod signature_cache;
+mod slots;
 mod sqlite_writer;
+mod start_on_accept;
 mod webhook_store;
 
 use std::{hash::Hash, path::Path, sync::Arc};
@@ -34,13 +35,12 @@ use kernel::{StoreError, id::WorkspaceId};
 use sea_orm::DatabaseConnection;
 use tokio::sync::Notify;
 
-pub(crate) use self::{
-    app_health::quarter_of, claim_turns::ClaimHistory, failure_streaks::ALERT_AFTER_FAILURES,
-};
+pub(crate) use self::{app_health::quarter_of, failure_streaks::ALERT_AFTER_FAILURES};
 use self::{
     batch::{Reply, WriteOp},
     pg_writer::PgWriter,
     replies::Replies,
+    slots::OfferedSlots,
     sqlite_writer::SqliteWriter,
 };
 use crate::{events::notifier::EventNotifier, pool::WriteLock};
@@ -51,6 +51,7 @@ pub(crate) const POSTGRES_WRITERS: usize = 4;
 /// The writers of one process.
 pub(crate) struct GroupCommit {
     queues: ::group_commit::GroupCommit<WriteOp>,
+    slots: Arc<OfferedSlots>,
     /// Health of fsync where durability is handled outside the database.
     sync_health: SyncHealth,
 }
@@ -63,13 +64,15 @@ impl GroupCommit {
         queue_notify: Arc<Notify>,
         event_notifier: Arc<EventNotifier>,
     ) -> Result<Self, StoreError> {
-        let writer = SqliteWriter::open(path, write_lock, Replies { queue_notify, event_notifier })?;
+        let slots = Arc::<OfferedSlots>::default();
+        let replies = Replies { queue_notify, event_notifier, slots: Arc::clone(&slots) };
+        let writer = SqliteWriter::open(path, write_lock, replies)?;
         let sync_health = writer.sync_health();
         let (queues, mut receivers) = ::group_commit::GroupCommit::new(1);
         if let Some(queue) = receivers.pop() {
             queue.spawn_thread("hot-path", writer).map_err(|error| StoreError::Unavailable(error.into()))?;
         }
-        Ok(Self { queues, sync_health })
+        Ok(Self { queues, slots, sync_health })
     }
 
     /// Starts writers as tasks over the pool's connections.
@@ -79,13 +82,17 @@ impl GroupCommit {
         queue_notify: &Arc<Notify>,
         event_notifier: &Arc<EventNotifier>,
     ) -> Self {
-        let replies =
-            Replies { queue_notify: Arc::clone(queue_notify), event_notifier: Arc::clone(event_notifier) };
+        let slots = Arc::<OfferedSlots>::default();
+        let replies = Replies {
+            queue_notify: Arc::clone(queue_notify),
+            event_notifier: Arc::clone(event_notifier),
+            slots: Arc::clone(&slots),
+        };
         let (queues, receivers) = ::group_commit::GroupCommit::new(writers);
         for queue in receivers {
             tokio::spawn(queue.run(PgWriter::new(db.clone(), replies.clone())));
         }
-        Self { queues, sync_health: SyncHealth::default() }
+        Self { queues, slots, sync_health: SyncHealth::default() }
     }
 
     /// Fails once nothing can be made durable any more.

@@ -12,7 +12,7 @@ use crate::{
     connect::{self, DatabaseUrl, IfMissing},
     error::OrStoreError as _,
     events::notifier::EventNotifier,
-    group_commit::{ClaimHistory, GroupCommit, POSTGRES_WRITERS},
+    group_commit::{GroupCommit, POSTGRES_WRITERS},
     pool::{self, Connections, WriteConnection, WriteLock},
     tx::StoreTx,
     write_probe::WriteProbe,
@@ -26,8 +26,6 @@ pub(crate) struct Inner {
     connections: Connections,
     write_lock: WriteLock,
     pub(crate) group_commit: GroupCommit,
-    /// Whose turn it is in the claims of this node.
-    pub(crate) claim_history: Arc<ClaimHistory>,
     pub(crate) write_probe: WriteProbe,
     pub(crate) after_commit: Arc<AfterCommit>,
 }
@@ -105,7 +103,6 @@ impl Store {
             connections,
             write_lock,
             group_commit,
-            claim_history: Arc::default(),
             write_probe: WriteProbe::default(),
             after_commit: Arc::new(AfterCommit::new(changes, queue_notify, event_notifier)),
         }))

@@ -255,10 +255,38 @@ impl ClaimLimit {
         self.per_share.get(&share).copied().unwrap_or(self.default_per_share).min(self.total)
     }
 
+    /// Returns the limit that is left once so many runs are taken.
+    #[must_use]
+    pub fn reduced_by(&self, taken: u32) -> Self {
+        Self { total: self.total.saturating_sub(taken), ..self.clone() }
+    }
+
     /// Returns the shares of which no run may be taken.
     pub fn exhausted_shares(&self) -> impl Iterator<Item = ShareId> {
         self.per_share.iter().filter(|(_, most)| **most == 0).map(|(share, _)| *share)
     }
+}
+
+/// The slots of a node that calls may take as they are accepted: a run that waits for nobody need not be queued, found and
+/// read again.
+pub trait RunSlots: Send + Sync {
+    /// Returns the node that executes the runs.
+    fn node(&self) -> NodeId;
+
+    /// Returns the clock that the runs start by.
+    fn clock(&self) -> Arc<dyn Clock>;
+
+    /// Returns how many runs the node can take now; `None` if it takes none.
+    fn limit(&self) -> Option<ClaimLimit>;
+
+    /// Reserves a slot, if the share may have one more.
+    fn reserve(&self, share: ShareId) -> Option<Box<dyn RunSlot>>;
+}
+
+/// A slot that is reserved until it is dropped.
+pub trait RunSlot: Send + Sync {
+    /// Starts a run that the node holds until `lease_until`. Must be called on a tokio runtime.
+    fn start(self: Box<Self>, run: ClaimedRun, lease_until: Timestamp);
 }
 
 /// The queue as workers see it.
@@ -272,6 +300,10 @@ pub trait RunQueue: Send + Sync {
         limit: ClaimLimit,
         clock: Arc<dyn Clock>,
     ) -> Result<Vec<ClaimedRun>, StoreError>;
+
+    /// Offers the slots of a node to the calls that this process accepts, in place of those that were offered before; `None`
+    /// offers none. They are given out only while nothing that is due waits in the queue.
+    fn offer_slots(&self, slots: Option<Arc<dyn RunSlots>>);
 
     /// Extends leases by another [`LEASE`] from `now`. Returns the runs that the node still holds.
     async fn extend_leases(

@@ -2,13 +2,14 @@
 
 mod concurrency_limiter;
 mod leases;
+mod slots;
 
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use kernel::{
-    Clock, Randomness, StoreError,
+    Clock, Randomness, StoreError, Timestamp,
     id::{NodeId, RunId},
 };
 use runs::queue::{ClaimLimit, ClaimedRun, FinishedRun, LEASE, RunQueue};
@@ -19,8 +20,9 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{backoff::Backoff, run_at_interval};
-use concurrency_limiter::ConcurrencyLimiter;
+use concurrency_limiter::{ConcurrencyLimiter, Reservation};
 use leases::{LeaseGuard, LeaseTable};
+use slots::Offer;
 
 /// Time between extensions of the leases; two in a row may fail before a lease expires.
 const EXTEND_INTERVAL: Duration = Duration::from_secs(10);
@@ -108,7 +110,9 @@ impl Dispatcher {
             )
         };
         let main = async {
+            let offer = Offer::new(&work);
             work.claim_loop(&shutdown).await;
+            drop(offer);
             work.drain(grace).await;
         };
         tokio::select! {
@@ -167,10 +171,15 @@ impl Shared {
         Ok(count)
     }
 
-    fn spawn_run(self: &Arc<Self>, run: ClaimedRun, until: kernel::Timestamp) {
+    fn spawn_run(self: &Arc<Self>, run: ClaimedRun, until: Timestamp) {
+        let reservation = self.limiter.reserve(run.share);
+        self.spawn_reserved(run, until, reservation);
+    }
+
+    /// Starts the task of a run that this node holds until `until`.
+    fn spawn_reserved(self: &Arc<Self>, run: ClaimedRun, until: Timestamp, mut reservation: Reservation) {
         let (id, attempt) = (run.id, run.attempt);
         let work = Arc::clone(self);
-        let mut reservation = self.limiter.reserve(run.share);
         self.leases.insert(id, attempt, until, |lease| {
             let task = self.tasks.spawn(async move {
                 if reservation.acquire().await.is_err() {

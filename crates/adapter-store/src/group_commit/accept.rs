@@ -12,15 +12,14 @@ use kernel::{
 };
 use runs::{
     RunStatus,
-    queue::ClaimedRun,
     webhooks::{AcceptCall, AcceptOutcome},
 };
 
 use self::{plan::AcceptPlan, webhook_rows::load_webhook_rows};
 use super::{
-    claim::ClaimRequest,
-    claim_on_accept::{self, ClaimedOnAccept},
     signature_cache::SignatureCache,
+    slots::{OpenSlots, StartedRun},
+    start_on_accept,
 };
 use crate::{
     convert::millis,
@@ -33,17 +32,16 @@ use crate::{
 pub(crate) struct AcceptedBatch {
     /// The outcome of each call, in order.
     pub(crate) outcomes: Vec<AcceptOutcome>,
-    /// The runs that are claimed already.
-    pub(crate) claimed: Vec<ClaimedRun>,
+    /// The runs that have a slot already.
+    pub(crate) started: Vec<StartedRun>,
 }
 
-/// Accepts what can be accepted. Where nothing else waits, `claim` takes of it at once what it has room for: a run that
-/// waits for nobody need not be queued, found and read again. A signature is held against `signatures` where the lane
+/// Accepts what can be accepted. Runs take `slots` at once, as far as they go. A signature is held against `signatures` where the lane
 /// has them, and is a key like others in the table where several nodes accept.
 pub(crate) async fn accept<D: SqlExecutor>(
     db: &D,
     batch: &[&AcceptCall],
-    claim: Option<&ClaimRequest>,
+    slots: Option<&OpenSlots>,
     signatures: Option<&SignatureCache>,
 ) -> Result<AcceptedBatch, StoreError> {
     if batch.is_empty() {
@@ -54,22 +52,21 @@ pub(crate) async fn accept<D: SqlExecutor>(
     plan.claim_keys(db, signatures).await?;
     plan.consume_quota(db, signatures).await?;
     let accepted = plan.accepted();
-    let claimed = claim
-        .map(|claim| claim_on_accept::claim_accepted(&accepted, &webhook_rows, claim))
-        .unwrap_or_default();
-    insert_accepted(db, &accepted, &claimed, signatures.is_some()).await?;
+    let started =
+        slots.map(|slots| start_on_accept::start(&accepted, &webhook_rows, slots)).unwrap_or_default();
+    insert_accepted(db, &accepted, (slots, &started), signatures.is_some()).await?;
     let outcomes = plan.into_outcomes();
     keys::insert_repeated_keys(db, batch, &outcomes, signatures.is_none()).await?;
     if signatures.is_some() {
         SignatureCache::persist_repeated(db, batch, &outcomes).await?;
     }
-    Ok(AcceptedBatch { outcomes, claimed: claimed.into_values().map(|begun| begun.run).collect() })
+    Ok(AcceptedBatch { outcomes, started: started.into_values().collect() })
 }
 
 async fn insert_accepted<D: SqlExecutor>(
     db: &D,
     accepted: &[&AcceptCall],
-    claimed: &BTreeMap<RunId, ClaimedOnAccept>,
+    (slots, started): (Option<&OpenSlots>, &BTreeMap<RunId, StartedRun>),
     with_signatures: bool,
 ) -> Result<(), StoreError> {
     let deliveries = "id, webhook_id, workspace_id, run_id, received_at, bytes, sample, signature";
@@ -101,7 +98,7 @@ async fn insert_accepted<D: SqlExecutor>(
         accepted
             .iter()
             .map(|call| {
-                let begun = claimed.get(&call.run).map(|begun| &begun.run);
+                let begun = started.get(&call.run).map(|started| &started.run);
                 let status = if begun.is_some() { RunStatus::Running } else { RunStatus::Queued };
                 Fields::new()
                     .with(call.run.uuid())
@@ -132,7 +129,7 @@ async fn insert_accepted<D: SqlExecutor>(
         accepted
             .iter()
             .map(|call| {
-                let begun = claimed.get(&call.run);
+                let begun = started.get(&call.run);
                 let state = match (begun, call.max_concurrency) {
                     (Some(_), _) => LEASED,
                     (None, Some(_)) => CONCURRENCY_BLOCKED,
@@ -145,7 +142,7 @@ async fn insert_accepted<D: SqlExecutor>(
                     .with(state)
                     .with(millis(call.at))
                     .with(begun.map_or(0, |begun| i64::from(begun.run.attempt)))
-                    .with(begun.map(|begun| begun.node.uuid()))
+                    .with(begun.and(slots).map(|slots| slots.claim.node.uuid()))
                     .with(begun.map(|begun| millis(begun.lease_until)))
             })
             .collect(),

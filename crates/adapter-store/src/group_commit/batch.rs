@@ -9,7 +9,7 @@ use runs::{
     webhooks::{AcceptCall, AcceptOutcome, RefusedDelivery},
 };
 
-use super::{app_health::Observation, claim::ClaimRequest};
+use super::{app_health::Observation, claim::ClaimRequest, slots::StartedRun};
 
 /// The channel of an operation's result.
 pub(super) type Reply<T> = ::group_commit::Reply<Result<T, StoreError>>;
@@ -47,8 +47,8 @@ pub(super) struct Batch<'o> {
 #[derive(Default)]
 pub(super) struct BatchOutcome {
     pub(super) outcomes: Vec<AcceptOutcome>,
-    /// Number of accepted calls whose runs were claimed at once.
-    pub(super) claimed_on_accept: usize,
+    /// The runs of accepted calls that have a slot already.
+    pub(super) started: Vec<StartedRun>,
     pub(super) lease_held: Vec<bool>,
     pub(super) has_ready_runs: bool,
     pub(super) claimed: Vec<Vec<ClaimedRun>>,

@@ -29,6 +29,14 @@ pub(crate) struct ClaimRequest {
     pub(crate) history: Arc<ClaimHistory>,
 }
 
+impl ClaimRequest {
+    /// Returns the request without the room of runs that were taken since it was made.
+    pub(super) fn reduced_by(&self, taken: usize) -> Self {
+        let taken = u32::try_from(taken).unwrap_or(u32::MAX);
+        Self { limit: self.limit.reduced_by(taken), ..self.clone() }
+    }
+}
+
 /// Returns `true` if anything is due that the claim may take.
 pub(crate) async fn has_ready_work<D: SqlExecutor>(db: &D, claim: &ClaimRequest) -> Result<bool, StoreError> {
     let all = (Uuid::nil(), None);

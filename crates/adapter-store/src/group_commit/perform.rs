@@ -8,10 +8,11 @@ use super::{
     app_health::ObservationCache,
     audit,
     batch::{Batch, BatchOutcome},
-    claim::{self, ClaimRequest},
+    claim,
     finish::{self, FinishedBatch},
     publish, refusal,
     signature_cache::SignatureCache,
+    slots::{OfferedSlots, OpenSlots},
 };
 use crate::sql::SqlExecutor;
 
@@ -33,15 +34,17 @@ impl<'o> Batch<'o> {
         Ok(Some(BatchOutcome { claimed, ..BatchOutcome::default() }))
     }
 
-    /// Returns the claim that may take what is accepted now: the first, unless anything has waited for longer.
-    async fn claim_for_accepted<D: SqlExecutor>(
+    /// Returns the slots that may be taken by what is accepted now: none if anything has waited for longer.
+    async fn slots_for_accepted<D: SqlExecutor>(
         &self,
         tx: &D,
-    ) -> Result<Option<&'o ClaimRequest>, StoreError> {
-        match self.claim.first() {
-            Some(claim) if !self.accept.is_empty() && !claim::has_ready_work(tx, claim).await? => {
-                Ok(Some(claim))
-            }
+        slots: &OfferedSlots,
+    ) -> Result<Option<OpenSlots>, StoreError> {
+        if self.accept.is_empty() {
+            return Ok(None);
+        }
+        match slots.open() {
+            Some(open) if !claim::has_ready_work(tx, &open.claim).await? => Ok(Some(open)),
             _ => Ok(None),
         }
     }
@@ -53,10 +56,12 @@ impl<'o> Batch<'o> {
         tx: &D,
         signatures: Option<&SignatureCache>,
         observations: &ObservationCache,
+        slots: &OfferedSlots,
     ) -> Result<BatchOutcome, StoreError> {
         let finished = finish::finish(tx, &self.finish, observations).await?;
-        let AcceptedBatch { outcomes, claimed: claimed_on_accept } =
-            accept::accept(tx, &self.accept, self.claim_for_accepted(tx).await?, signatures).await?;
+        let open = self.slots_for_accepted(tx, slots).await?;
+        let AcceptedBatch { outcomes, started } =
+            accept::accept(tx, &self.accept, open.as_ref(), signatures).await?;
         refusal::insert_refusals(tx, &self.refuse).await?;
         let of_accepted =
             self.accept.iter().zip(&outcomes).filter(|(_, verdict)| **verdict == AcceptOutcome::Accepted);
@@ -67,19 +72,15 @@ impl<'o> Batch<'o> {
         )
         .await?;
         let mut claimed = Vec::with_capacity(self.claim.len());
-        let claimed_on_accept_count = claimed_on_accept.len();
-        claimed.extend(Some(claimed_on_accept).filter(|begun| !begun.is_empty()));
-        for claim in &self.claim[claimed.len()..] {
-            claimed.push(claim::claim(tx, claim).await?);
+        for claim in &self.claim {
+            // Their room was counted before these slots were taken.
+            claimed.push(claim::claim(tx, &claim.reduced_by(started.len())).await?);
         }
-        let claimed_on_accept =
-            if claimed_on_accept_count > 0 { claimed.first().map_or(&[][..], Vec::as_slice) } else { &[] };
-        let published =
-            publish::publish_events(tx, self, &finished, &outcomes, (claimed_on_accept, &claimed)).await?;
+        let published = publish::publish_events(tx, self, &finished, &outcomes, (&started, &claimed)).await?;
         let FinishedBatch { lease_held, has_ready_runs, observed, .. } = finished;
         Ok(BatchOutcome {
             outcomes,
-            claimed_on_accept: claimed_on_accept_count,
+            started,
             lease_held,
             has_ready_runs,
             claimed,

@@ -28,7 +28,7 @@ impl PgWriter {
 
     async fn write_once(&self, batch: &Batch<'_>) -> Result<BatchOutcome, StoreError> {
         let tx = pool::begin(&self.db).await?;
-        let written = batch.perform(&tx, None, &self.observation_cache).await?;
+        let written = batch.perform(&tx, None, &self.observation_cache, &self.replies.slots).await?;
         tx.commit().await.or_store_error()?;
         Ok(written)
     }

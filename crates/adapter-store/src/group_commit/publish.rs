@@ -16,6 +16,7 @@ use runs::{
 use super::{
     batch::Batch,
     finish::{self, FinishedBatch},
+    slots::StartedRun,
 };
 use crate::{events, observability::log_rows::insert_log_lines, sql::SqlExecutor};
 
@@ -25,7 +26,7 @@ pub(super) async fn publish_events<D: SqlExecutor>(
     batch: &Batch<'_>,
     finished: &FinishedBatch<'_>,
     outcomes: &[AcceptOutcome],
-    (claimed_on_accept, claimed): (&[ClaimedRun], &[Vec<ClaimedRun>]),
+    (started, claimed): (&[StartedRun], &[Vec<ClaimedRun>]),
 ) -> Result<Vec<WorkspaceId>, StoreError> {
     let FinishedBatch { owned, triggered, alerts, .. } = finished;
     let (mut all, mut ends) = (Vec::new(), Vec::with_capacity(owned.len()));
@@ -47,13 +48,14 @@ pub(super) async fn publish_events<D: SqlExecutor>(
         }
     }
     all.extend(triggered.iter().map(|run| queued_event(run.workspace, run.app, run.run, run.at)));
-    // A run that is claimed as it is accepted was never in the queue: its first event is that it runs.
-    let claimed_on_accept: BTreeSet<RunId> = claimed_on_accept.iter().map(|run| run.id).collect();
+    // A run that has a slot as it is accepted was never in the queue: its first event is that it runs.
+    let started_ids: BTreeSet<RunId> = started.iter().map(|started| started.run.id).collect();
     let accepted =
         batch.accept.iter().zip(outcomes).filter(|(_, verdict)| **verdict == AcceptOutcome::Accepted);
-    let waiting = accepted.filter(|(call, _)| !claimed_on_accept.contains(&call.run));
+    let waiting = accepted.filter(|(call, _)| !started_ids.contains(&call.run));
     all.extend(waiting.map(|(call, _)| queued_event(call.workspace, call.app, call.run, call.at)));
-    all.extend(claimed.iter().flatten().map(running_event));
+    let running = started.iter().map(|started| &started.run).chain(claimed.iter().flatten());
+    all.extend(running.map(running_event));
     all.extend(batch.refuse.iter().map(|refused| refused_call_event(refused)));
     let numbered = events::write::append(tx, &all).await?;
     let seqs = ends.iter().filter_map(|end| numbered.seqs.get(*end).copied());

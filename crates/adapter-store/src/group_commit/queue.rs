@@ -7,10 +7,10 @@ use kernel::{
     Clock, Id, StoreError, Timestamp,
     id::{NodeId, RunId},
 };
-use runs::queue::{ClaimLimit, ClaimedRun, FinishedRun, LEASE, RunQueue};
+use runs::queue::{ClaimLimit, ClaimedRun, FinishedRun, LEASE, RunQueue, RunSlots};
 use uuid::Uuid;
 
-use super::{batch::WriteOp, claim::ClaimRequest, claim_turns::ReadyWorkspace};
+use super::{batch::WriteOp, claim::ClaimRequest};
 use crate::{
     convert::{ids, millis},
     queue_sql::{LEASED, READY, is_live_workspace},
@@ -27,14 +27,15 @@ impl RunQueue for Store {
         limit: ClaimLimit,
         clock: Arc<dyn Clock>,
     ) -> Result<Vec<ClaimedRun>, StoreError> {
-        let history = Arc::clone(&self.inner().claim_history);
-        let claim = ClaimRequest { node, limit, clock, history };
-        let claimed =
-            self.inner().group_commit.submit_keyed(node, |reply| WriteOp::Claim(claim, reply)).await?;
-        let had_turn =
-            |run: &ClaimedRun| ReadyWorkspace { workspace: run.workspace.uuid(), share: run.share };
-        self.inner().claim_history.record(claimed.iter().map(had_turn));
+        let group_commit = &self.inner().group_commit;
+        let claim = ClaimRequest { node, limit, clock, history: group_commit.slots.history() };
+        let claimed = group_commit.submit_keyed(node, |reply| WriteOp::Claim(claim, reply)).await?;
+        group_commit.slots.record_turns(claimed.iter());
         Ok(claimed)
+    }
+
+    fn offer_slots(&self, slots: Option<Arc<dyn RunSlots>>) {
+        self.inner().group_commit.slots.offer(slots);
     }
 
     async fn extend_leases(

@@ -7,7 +7,10 @@ use kernel::StoreError;
 use runs::webhooks::AcceptOutcome;
 use tokio::sync::Notify;
 
-use super::batch::{BatchOutcome, WriteOp};
+use super::{
+    batch::{BatchOutcome, WriteOp},
+    slots::OfferedSlots,
+};
 use crate::events::notifier::EventNotifier;
 
 /// Replies to callers, and wakes those who wait for what a batch wrote.
@@ -15,6 +18,7 @@ use crate::events::notifier::EventNotifier;
 pub(super) struct Replies {
     pub(super) queue_notify: Arc<Notify>,
     pub(super) event_notifier: Arc<EventNotifier>,
+    pub(super) slots: Arc<OfferedSlots>,
 }
 
 impl Replies {
@@ -26,9 +30,10 @@ impl Replies {
         written: BatchOutcome,
     ) -> Option<DurabilityWaiter> {
         let accepted = written.outcomes.iter().filter(|verdict| **verdict == AcceptOutcome::Accepted).count();
-        if written.has_ready_runs || accepted > written.claimed_on_accept {
+        if written.has_ready_runs || accepted > written.started.len() {
             self.queue_notify.notify_one();
         }
+        self.slots.start(written.started);
         let (mut outcomes, mut lease_held) = (written.outcomes.into_iter(), written.lease_held.into_iter());
         let mut claimed = written.claimed.into_iter();
         let (mut accepted, mut refused) = (Vec::new(), Vec::new());

@@ -78,8 +78,8 @@ impl BatchWriter for SqliteWriter {
         self.signature_cache.load_once(&self.connection, &batch.accept).await?;
         let _guard = self.write_lock.acquire().await?;
         let tx = self.connection.begin()?;
-        let written =
-            batch.perform(&self.connection, Some(&self.signature_cache), &self.observation_cache).await?;
+        let (signatures, slots) = (Some(&self.signature_cache), &*self.replies.slots);
+        let written = batch.perform(&self.connection, signatures, &self.observation_cache, slots).await?;
         tx.commit()?;
         self.observation_cache.insert_committed(&written.observed);
         self.signature_cache.insert_committed(&batch.accept, &written.outcomes);

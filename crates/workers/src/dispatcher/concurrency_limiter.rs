@@ -107,6 +107,8 @@ pub(super) struct Reservation {
     share: ShareId,
     permit: Option<Permit>,
     waiting: Option<oneshot::Receiver<Permit>>,
+    /// True once the run may execute.
+    has_started: bool,
 }
 
 /// The right of one run to execute. Dropping it passes it to the next waiting run.
@@ -162,8 +164,12 @@ impl ConcurrencyLimiter {
         }
     }
 
-    fn claim_limit(&self, batch: u32) -> Option<ClaimLimit> {
+    /// Returns how many runs may be claimed now, at most `batch`; `None` if none may.
+    pub(super) fn claim_limit(&self, batch: u32) -> Option<ClaimLimit> {
         let mut state = self.state();
+        if state.is_closed {
+            return None;
+        }
         let room = self.available_in(&mut state).min(batch);
         if room == 0 {
             return None;
@@ -172,8 +178,12 @@ impl ConcurrencyLimiter {
         let claimed = state.claimed.by_share.keys();
         let shares = claimed.map(|share| (*share, state.claimable(*share, free))).collect();
         // Shares without claimed runs: each may claim its part of this claim, and of all permits.
-        let other_share = remaining_share(0, room.min(self.capacity) as usize);
-        Some(ClaimLimit::with_shares(room, u32::try_from(other_share).unwrap_or(room), shares))
+        Some(ClaimLimit::with_shares(room, self.claimable_by_others(room), shares))
+    }
+
+    /// Returns how many of `room` runs may be of one share that has claimed none.
+    fn claimable_by_others(&self, room: u32) -> u32 {
+        u32::try_from(remaining_share(0, room.min(self.capacity) as usize)).unwrap_or(room)
     }
 
     /// Waits until a reservation is dropped.
@@ -183,7 +193,24 @@ impl ConcurrencyLimiter {
 
     /// Reserves a permit for a claimed run, and grants it at once if the share may have a free one.
     pub(super) fn reserve(self: &Arc<Self>, share: ShareId) -> Reservation {
+        self.reserve_in(self.state(), share)
+    }
+
+    /// Reserves a permit if one more run of the share may be claimed now.
+    pub(super) fn try_reserve(self: &Arc<Self>, share: ShareId) -> Option<Reservation> {
         let mut state = self.state();
+        let room = self.available_in(&mut state);
+        let free = self.capacity.saturating_sub(state.running.total) as usize;
+        let of_share = if state.claimed.of(share) > 0 {
+            state.claimable(share, free)
+        } else {
+            self.claimable_by_others(room)
+        };
+        let may_claim = !state.is_closed && room > 0 && of_share > 0;
+        may_claim.then(|| self.reserve_in(state, share))
+    }
+
+    fn reserve_in(self: &Arc<Self>, mut state: MutexGuard<'_, LimiterState>, share: ShareId) -> Reservation {
         state.claimed.add(share);
         let (mut permit, mut waiting) = (None, None);
         if self.can_start(&state, share) {
@@ -194,7 +221,7 @@ impl ConcurrencyLimiter {
             waiting = Some(receiver);
         }
         drop(state);
-        Reservation { limiter: Arc::clone(self), share, permit, waiting }
+        Reservation { limiter: Arc::clone(self), share, permit, waiting, has_started: false }
     }
 
     fn can_start(&self, state: &LimiterState, share: ShareId) -> bool {
@@ -225,7 +252,8 @@ impl Reservation {
             self.permit = Some(permit.map_err(|_| NoPermit)?.map_err(|_| NoPermit)?);
         }
         let closed = self.limiter.state().is_closed;
-        if self.permit.is_some() && !closed { Ok(()) } else { Err(NoPermit) }
+        self.has_started = self.permit.is_some() && !closed;
+        if self.has_started { Ok(()) } else { Err(NoPermit) }
     }
 }
 
@@ -258,7 +286,7 @@ impl Drop for Reservation {
         let permit = self.permit.take();
         let mut state = self.limiter.state();
         state.claimed.remove(self.share);
-        if permit.is_some() {
+        if self.has_started {
             state.roll_window(Instant::now());
             state.ended_in_window.add(self.share);
         }

@@ -5,7 +5,10 @@ use std::{
 };
 
 use kernel::{Id, SeededRandomness, Timestamp, id::RunId};
-use runs::{TriggerKind, queue::AttemptOutcome};
+use runs::{
+    TriggerKind,
+    queue::{AttemptOutcome, RunSlot, RunSlots},
+};
 use serde_json::value::RawValue;
 use tokio::{
     sync::Notify,
@@ -40,6 +43,7 @@ struct State {
     failing_claims: u32,
     failing_finishes: u32,
     claims: u32,
+    offered: Option<Arc<dyn RunSlots>>,
 }
 
 #[derive(Default)]
@@ -92,6 +96,10 @@ impl RunQueue for MemoryQueue {
         }
         state.ready = left;
         Ok(taken)
+    }
+
+    fn offer_slots(&self, slots: Option<Arc<dyn RunSlots>>) {
+        let _before = std::mem::replace(&mut self.state().offered, slots);
     }
 
     async fn extend_leases(&self, _: NodeId, runs: &[RunId], _: Timestamp) -> Result<Vec<RunId>, StoreError> {
@@ -243,6 +251,12 @@ impl World {
                 tokio::task::yield_now().await;
             }
         }
+    }
+
+    /// Reserves a slot for a run, as those do who accept calls.
+    fn reserve(&self, number: u128) -> Option<Box<dyn RunSlot>> {
+        let slots = self.queue.state().offered.clone()?;
+        slots.reserve(claimed(number).share)
     }
 
     fn finished(&self) -> Vec<u128> {
@@ -420,4 +434,53 @@ async fn a_shutdown_lets_runs_end_and_releases_the_rest() {
     assert_eq!(released, HashSet::from([run_id(2), run_id(3)]));
     assert_eq!(dropped.lock().unwrap().len(), 2);
     assert_eq!(state.ready.len(), 1, "nothing is claimed after the shutdown");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_with_a_slot_executes_without_a_claim() {
+    let world = world(2, &[]);
+    world.pass(1).await;
+    let claims = world.queue.state().claims;
+    let slot = world.reserve(1).expect("nothing is at work");
+    slot.start(claimed(1), Timestamp::UNIX_EPOCH + LEASE);
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!((world.finished(), world.queue.state().claims), (vec![1], claims));
+    let queue = world.end().await;
+    assert!(queue.state().offered.is_none() && queue.state().released.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn slots_are_as_many_as_may_be_claimed_and_come_back() {
+    let world = world(8, &[]);
+    world.pass(1).await;
+    let offered = world.queue.state().offered.clone().expect("slots are offered");
+    let share = claimed(1000).share;
+    let most = offered.limit().expect("nothing is at work").for_share(share);
+    let mut reserved: Vec<_> = (1000..1020).map_while(|number| world.reserve(number)).collect();
+    assert_eq!(reserved.len() as u32, most, "one share has its part");
+    reserved.extend((1..9).filter_map(|number| world.reserve(number)));
+    assert!(reserved.len() == 8 && offered.limit().is_none(), "{}", reserved.len());
+    drop((reserved, offered));
+    // What was not started has not ended, so it makes no room for more.
+    let limit = world.queue.state().offered.as_ref().and_then(|slots| slots.limit());
+    assert_eq!(limit.map(|limit| limit.total()), Some(8));
+    world.end().await;
+}
+
+/// A run whose batch is being written when the server stops is in the database: it goes back to the queue.
+#[tokio::test(start_paused = true)]
+async fn a_shutdown_waits_for_slots_and_releases_their_runs() {
+    let world = world(2, &[]);
+    world.pass(1).await;
+    let slot = world.reserve(1).expect("nothing is at work");
+    world.shutdown.cancel();
+    world.pass(1).await;
+    assert!(world.queue.state().offered.is_none(), "no more slots are given out");
+    assert!(!world.dispatcher.is_finished());
+    slot.start(claimed(1), Timestamp::UNIX_EPOCH + LEASE);
+    let queue = world.end().await;
+    assert_eq!(queue.state().released, [run_id(1)]);
+    assert!(queue.state().finished.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Runs that are claimed as they are accepted.
+//! Runs that get a slot as they are accepted.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -7,50 +7,43 @@ use std::{
 
 use kernel::{
     Id, Timestamp,
-    id::{HookId, NodeId, RunId},
+    id::{HookId, RunId},
 };
 use runs::{
     queue::{AppAvailability, ClaimedRun, LEASE},
     webhooks::AcceptCall,
 };
 
-use super::{accept::webhook_rows::WebhookRow, claim::ClaimRequest};
+use super::{
+    accept::webhook_rows::WebhookRow,
+    slots::{OpenSlots, StartedRun},
+};
 use crate::convert::truncate_to_millis;
 
-/// A run that a node has from its first moment.
-pub(super) struct ClaimedOnAccept {
-    pub(super) run: ClaimedRun,
-    pub(super) node: NodeId,
-    pub(super) lease_until: Timestamp,
-}
-
-/// Claims the runs of accepted calls that `claim` takes: of each share in turn, and of each workspace of a share in turn, in
-/// the order they came. What its automation bounds is not among them, since others may have the places.
-pub(super) fn claim_accepted(
+/// Gives slots to the runs of accepted calls: of each share in turn, and of each workspace of a share in turn, in the order they
+/// came. What its automation bounds is not among them, since others may have the places.
+pub(super) fn start(
     accepted: &[&AcceptCall],
     webhook_rows: &HashMap<HookId, WebhookRow>,
-    claim: &ClaimRequest,
-) -> BTreeMap<RunId, ClaimedOnAccept> {
+    open: &OpenSlots,
+) -> BTreeMap<RunId, StartedRun> {
     let unbounded = accepted.iter().filter(|call| call.max_concurrency.is_none());
     let found = unbounded.filter_map(|call| Some((*call, webhook_rows.get(&call.hook)?))).collect();
-    let by_workspace = in_turns(found, |(call, _)| call.workspace);
-    let by_workspace = by_workspace.into_iter().map(|(_, call)| call).collect();
-    let by_share = in_turns(by_workspace, |(_, webhook)| webhook.share);
-    let may_start =
-        by_share.into_iter().filter(|(turn, (_, webhook))| *turn <= claim.limit.for_share(webhook.share));
-    let now = claim.clock.now();
-    may_start
-        .take(claim.limit.total() as usize)
-        .map(|(_, (call, webhook))| {
+    let by_share = in_turns(in_turns(found, |(call, _)| call.workspace), |(_, webhook)| webhook.share);
+    let now = open.claim.clock.now();
+    by_share
+        .into_iter()
+        .filter_map(|(call, webhook)| {
+            let slot = open.slots.reserve(webhook.share)?;
             let run = to_claimed_run(call, webhook, now);
-            (call.run, ClaimedOnAccept { run, node: claim.node, lease_until: now + LEASE })
+            Some((call.run, StartedRun { run, lease_until: now + LEASE, slot }))
         })
         .collect()
 }
 
-/// Sorts items so that each of those that a key names has its turn: the first of each, then the second of each, each with its
-/// number from 1. Items of one key keep their order.
-fn in_turns<T, K: Hash + Eq>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<(u32, T)> {
+/// Sorts items so that each of those that a key names has its turn: the first of each, then the second of each. Items of one
+/// key keep their order.
+fn in_turns<T, K: Hash + Eq>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
     let mut earlier: HashMap<K, u32> = HashMap::new();
     let numbered = items.into_iter().map(|item| {
         let turn = earlier.entry(key(&item)).or_default();
@@ -59,7 +52,7 @@ fn in_turns<T, K: Hash + Eq>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<(u32, 
     });
     let mut numbered: Vec<(u32, T)> = numbered.collect();
     numbered.sort_by_key(|(turn, _)| *turn);
-    numbered
+    numbered.into_iter().map(|(_, item)| item).collect()
 }
 
 /// Returns the run as it would be read back.
@@ -86,17 +79,62 @@ fn to_claimed_run(call: &AcceptCall, webhook_row: &WebhookRow, now: Timestamp) -
 
 #[cfg(test)]
 mod tests {
-    use std::{slice::from_ref, sync::Arc};
+    use std::{
+        slice::from_ref,
+        sync::{Arc, Mutex},
+    };
 
     use kernel::{
-        ShareId,
-        id::{AutomationId, WorkspaceId},
+        Clock, ShareId,
+        id::{AutomationId, NodeId, WorkspaceId},
     };
-    use runs::{TriggerKind, queue::ClaimLimit, webhooks::RevisionVector};
+    use runs::{
+        TriggerKind,
+        queue::{ClaimLimit, RunSlot, RunSlots},
+        webhooks::RevisionVector,
+    };
     use serde_json::value::RawValue;
     use uuid::Uuid;
 
     use super::*;
+    use crate::group_commit::claim::ClaimRequest;
+
+    /// The slots of a node, as many as a limit allows.
+    struct Slots {
+        limit: ClaimLimit,
+        taken: Mutex<Vec<ShareId>>,
+    }
+
+    struct Slot;
+
+    impl RunSlot for Slot {
+        fn start(self: Box<Self>, _: ClaimedRun, _: Timestamp) {}
+    }
+
+    impl RunSlots for Slots {
+        fn node(&self) -> NodeId {
+            id(1)
+        }
+
+        fn clock(&self) -> Arc<dyn Clock> {
+            Arc::new(Timestamp::UNIX_EPOCH)
+        }
+
+        fn limit(&self) -> Option<ClaimLimit> {
+            Some(self.limit.clone())
+        }
+
+        fn reserve(&self, share: ShareId) -> Option<Box<dyn RunSlot>> {
+            let mut taken = self.taken.lock().unwrap();
+            let of_share = taken.iter().filter(|other| **other == share).count();
+            let has_room =
+                taken.len() < self.limit.total() as usize && of_share < self.limit.for_share(share) as usize;
+            has_room.then(|| {
+                taken.push(share);
+                Box::new(Slot) as Box<dyn RunSlot>
+            })
+        }
+    }
 
     fn id<K>(number: u128) -> Id<K> {
         Id::from_uuid(Uuid::from_u128(number))
@@ -126,19 +164,20 @@ mod tests {
         }
     }
 
-    fn claimed_ids(calls: &[AcceptCall], limit: u32) -> Vec<RunId> {
-        claimed_ids_within(calls, ClaimLimit::with_total(limit))
+    fn started_ids(calls: &[AcceptCall], limit: u32) -> Vec<RunId> {
+        started_ids_within(calls, ClaimLimit::with_total(limit))
     }
 
-    fn claimed_ids_within(calls: &[AcceptCall], limit: ClaimLimit) -> Vec<RunId> {
+    fn started_ids_within(calls: &[AcceptCall], limit: ClaimLimit) -> Vec<RunId> {
         let calls: Vec<&AcceptCall> = calls.iter().collect();
         let webhook_rows = calls.iter().map(|call| {
             let revisions = RevisionVector([0; 4]);
             (call.hook, WebhookRow { revisions, version: None, retries: 0, share: share_of(call.workspace) })
         });
-        let clock = Arc::new(Timestamp::UNIX_EPOCH);
-        let claim = ClaimRequest { node: id(1), limit, clock, history: Arc::default() };
-        claim_accepted(&calls, &webhook_rows.collect(), &claim).into_keys().collect()
+        let slots = Arc::new(Slots { limit: limit.clone(), taken: Mutex::default() });
+        let (node, clock, history) = (slots.node(), slots.clock(), Arc::default());
+        let open = OpenSlots { slots, claim: ClaimRequest { node, limit, clock, history } };
+        start(&calls, &webhook_rows.collect(), &open).into_keys().collect()
     }
 
     /// Returns the share of a workspace: workspaces from 100 are of one person, and the others are alone in theirs.
@@ -150,10 +189,10 @@ mod tests {
     #[test]
     fn workspaces_take_turns() {
         let calls = [call(1, 1, None), call(2, 1, None), call(3, 1, None), call(4, 2, None)];
-        assert_eq!(claimed_ids(&calls, 2), [id(1), id(4)]);
-        assert_eq!(claimed_ids(&calls, 3), [id(1), id(2), id(4)]);
-        assert_eq!(claimed_ids(&calls, 9).len(), 4);
-        assert!(claimed_ids(&calls, 0).is_empty());
+        assert_eq!(started_ids(&calls, 2), [id(1), id(4)]);
+        assert_eq!(started_ids(&calls, 3), [id(1), id(2), id(4)]);
+        assert_eq!(started_ids(&calls, 9).len(), 4);
+        assert!(started_ids(&calls, 0).is_empty());
     }
 
     #[test]
@@ -166,11 +205,11 @@ mod tests {
             call(5, 1, None),
             call(6, 1, None),
         ];
-        assert_eq!(claimed_ids(&calls, 2), [id(1), id(5)]);
-        assert_eq!(claimed_ids(&calls, 4), [id(1), id(3), id(5), id(6)], "and their workspaces among them");
+        assert_eq!(started_ids(&calls, 2), [id(1), id(5)]);
+        assert_eq!(started_ids(&calls, 4), [id(1), id(3), id(5), id(6)], "and their workspaces among them");
         let of_person = share_of(id(100));
         let limit = ClaimLimit::with_shares(9, 9, HashMap::from([(of_person, 2)]));
-        assert_eq!(claimed_ids_within(&calls, limit), [id(1), id(3), id(5), id(6)]);
+        assert_eq!(started_ids_within(&calls, limit), [id(1), id(3), id(5), id(6)]);
     }
 
     #[test]
@@ -178,7 +217,7 @@ mod tests {
         let calls = [call(1, 1, None), call(2, 1, None), call(3, 1, None), call(4, 2, None)];
         let share = |in_all, of_others, of: &[(u128, u32)]| {
             let of = of.iter().map(|(workspace, most)| (share_of(id(*workspace)), *most)).collect();
-            claimed_ids_within(&calls, ClaimLimit::with_shares(in_all, of_others, of))
+            started_ids_within(&calls, ClaimLimit::with_shares(in_all, of_others, of))
         };
         assert_eq!(share(9, 2, &[]), [id(1), id(2), id(4)]);
         assert_eq!(share(9, 9, &[(1, 1)]), [id(1), id(4)]);
@@ -188,6 +227,6 @@ mod tests {
 
     #[test]
     fn what_is_bounded_does_not_begin() {
-        assert!(claimed_ids(from_ref(&call(1, 1, Some(5))), 9).is_empty());
+        assert!(started_ids(from_ref(&call(1, 1, Some(5))), 9).is_empty());
     }
 }
