@@ -4,9 +4,10 @@
 use std::{
     path::Path,
     process::{Command, Stdio},
+    thread::{self, JoinHandle},
 };
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use xtask::{
     postgres,
     shell::{self, Progress},
@@ -58,42 +59,81 @@ const PREREQUISITES: [Prerequisite; 10] = [
     Prerequisite { description: "curl", packages: &["curl"], is_installed: || is_on_path("curl") },
 ];
 
+/// An installation of what is missing, which goes on while something else is done.
+pub(crate) struct Installation(Option<JoinHandle<Result<()>>>);
+
+impl Installation {
+    /// Begins to install what is missing, or fails at once with the command that does.
+    pub(crate) fn start(progress: &Progress) -> Result<Self> {
+        let missing = find_missing();
+        if missing.is_empty() {
+            return Ok(Self(None));
+        }
+        let (names, packages) = (names_of(&missing), packages_of(&missing));
+        if !shell::is_root() || shell::find_program("apt-get").is_none() {
+            let command = format!(
+                "apt-get update && apt-get install --yes --no-install-recommends {}",
+                packages.join(" ")
+            );
+            bail!(
+                "the tests need {names}. On Debian and Ubuntu, install it with\n\n    sudo sh -c '{command}'\n"
+            );
+        }
+        progress.report(format!("missing: {names}; installing {}", packages.join(" ")));
+        Ok(Self(Some(thread::spawn(move || install(&packages)))))
+    }
+
+    /// Waits until everything is installed.
+    pub(crate) fn wait(self, progress: &Progress) -> Result<()> {
+        let Some(installing) = self.0 else { return Ok(()) };
+        installing.join().map_err(|_| anyhow!("the installation panicked"))??;
+        progress.report("everything that the tests need is installed");
+        Ok(())
+    }
+}
+
 /// Installs what is missing, or fails with the command that does.
 pub(crate) fn ensure_installed(progress: &Progress) -> Result<()> {
-    let missing: Vec<&Prerequisite> =
-        PREREQUISITES.iter().filter(|prerequisite| !(prerequisite.is_installed)()).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let names = missing.iter().map(|prerequisite| prerequisite.description).collect::<Vec<_>>().join(", ");
-    let packages: Vec<&str> =
-        missing.iter().flat_map(|prerequisite| prerequisite.packages).copied().collect();
-    let command =
-        format!("apt-get update && apt-get install --yes --no-install-recommends {}", packages.join(" "));
-    if !shell::is_root() || shell::find_program("apt-get").is_none() {
-        bail!(
-            "the tests need {names}. On Debian and Ubuntu, install it with\n\n    sudo sh -c '{command}'\n"
+    Installation::start(progress)?.wait(progress)
+}
+
+fn find_missing() -> Vec<&'static Prerequisite> {
+    PREREQUISITES.iter().filter(|prerequisite| !(prerequisite.is_installed)()).collect()
+}
+
+fn names_of(missing: &[&Prerequisite]) -> String {
+    missing.iter().map(|prerequisite| prerequisite.description).collect::<Vec<_>>().join(", ")
+}
+
+fn packages_of(missing: &[&Prerequisite]) -> Vec<&'static str> {
+    missing.iter().flat_map(|prerequisite| prerequisite.packages).copied().collect()
+}
+
+/// Installs Debian packages. What apt-get prints is shown only if it fails.
+fn install(packages: &[&'static str]) -> Result<()> {
+    let install = [&["install", "--yes", "--no-install-recommends"][..], packages].concat();
+    for arguments in [&["update"][..], &install] {
+        let output = Command::new("apt-get")
+            .args(arguments)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdin(Stdio::null())
+            .output()
+            .context("cannot start apt-get")?;
+        ensure!(
+            output.status.success(),
+            "`apt-get {}` ended with {}:\n{}{}",
+            arguments.join(" "),
+            output.status,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
         );
     }
-    progress.report(format!("missing: {names}"));
-    for arguments in
-        [vec!["update"], [&["install", "--yes", "--no-install-recommends"][..], &packages].concat()]
-    {
-        progress.report(format!("installing: apt-get {}", arguments.join(" ")));
-        shell::run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
-            .with_context(|| format!("the tests need {names}"))?;
-    }
-    let still_missing: Vec<&str> = missing
-        .iter()
-        .filter(|prerequisite| !(prerequisite.is_installed)())
-        .map(|prerequisite| prerequisite.description)
-        .collect();
+    let still_missing = find_missing();
     ensure!(
         still_missing.is_empty(),
         "apt-get succeeded, but these are still missing: {}",
-        still_missing.join(", ")
+        names_of(&still_missing)
     );
-    progress.report("everything that the tests need is installed");
     Ok(())
 }
 
