@@ -57,7 +57,7 @@ impl Started {
 
     /// Does what the README says to do in the first minutes, but for the call, which the tour makes.
     async fn take_first_steps(&self) -> Result<()> {
-        let client = Client::new(&format!("http://{}", self.address));
+        let client = Client::new(format!("http://{}", self.address));
         client.get("/").await?.assert_status(200);
         let person = client.sign_in("dev@localhost.localdomain").await?;
         let email = person.get("/v1/session").await?.string_at("/user/email")?;
@@ -77,6 +77,8 @@ fn qala() -> Result<Command> {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("QALA_")) {
         command.env_remove(name);
     }
+    // The log goes to the output of the tests, where errors suffice.
+    command.env("QALA_LOG", "error");
     Ok(command)
 }
 
