@@ -33,6 +33,8 @@ const LOST_RUNS_INTERVAL: Duration = Duration::from_millis(500);
 const EXPIRED_INTERVAL: Duration = Duration::from_secs(5);
 /// Bound on the delay before a due retry is noticed; new work wakes the dispatcher at once.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Time that stopped runs have to end.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 /// Maximum number of outcomes being written at once.
 const MAX_CONCURRENT_FINISHES: usize = 128;
 /// Maximum number of runs per claim.
@@ -287,7 +289,9 @@ impl Shared {
             return;
         }
         let left = self.leases.abort_all();
-        self.tasks.wait().await;
+        // Stopped tasks end at once. A slot may be of a batch that the database never answers: its run is claimed again when
+        // its lease expires.
+        drop(timeout(STOP_TIMEOUT, self.tasks.wait()).await);
         tracing::info!(count = left.len(), "released unfinished runs");
         self.release_runs(&left).await;
     }

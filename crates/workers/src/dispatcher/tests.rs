@@ -484,3 +484,16 @@ async fn a_shutdown_waits_for_slots_and_releases_their_runs() {
     assert_eq!(queue.state().released, [run_id(1)]);
     assert!(queue.state().finished.is_empty());
 }
+
+/// A database that answers no more keeps the slots of a batch for as long as it likes.
+#[tokio::test(start_paused = true)]
+async fn a_slot_that_never_comes_back_does_not_hold_up_the_shutdown() {
+    let world = world(2, &[]);
+    world.pass(1).await;
+    let slot = world.reserve(1).expect("nothing is at work");
+    world.shutdown.cancel();
+    world.pass(8 + 2).await;
+    assert!(world.dispatcher.is_finished());
+    drop(slot);
+    world.end().await;
+}
