@@ -20,7 +20,7 @@ const TABLE: &str = "xtask/build_times.tsv";
 /// The line of crates that are not ours.
 const DEPENDENCIES: &str = "dependencies";
 
-/// What to do with the newest report.
+/// Options of `cargo xtask build-times`.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Replace the seconds of this profile in the committed table.

@@ -1,4 +1,4 @@
-//! What to do about the most frequent reasons for which a server does not start.
+//! Messages for the most frequent reasons for which a server does not start, which say what to do.
 
 use std::{
     io::{self, ErrorKind},

@@ -36,8 +36,8 @@ pub(crate) struct AcceptedBatch {
     pub(crate) started: Vec<StartedRun>,
 }
 
-/// Accepts what can be accepted. Runs take `slots` at once, as far as they go. A signature is held against `signatures` where the lane
-/// has them, and is a key like others in the table where several nodes accept.
+/// Accepts what can be accepted. Runs take `slots` at once, as far as they go. A signature is held against `signatures`
+/// where the lane has them, and is a key like others in the table where several nodes accept.
 pub(crate) async fn accept<D: SqlExecutor>(
     db: &D,
     batch: &[&AcceptCall],
