@@ -2,7 +2,7 @@
 //! `chromium-driver`.
 
 use std::{
-    io::{BufRead as _, BufReader},
+    io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
 };
 
@@ -15,6 +15,11 @@ use crate::{Client, eventually};
 
 /// The web element identifier of WebDriver.
 const ELEMENT_KEY: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// Line with which the driver ends if a port is taken.
+const PORT_TAKEN: &str = "port not available";
+/// Ports that the driver tries.
+const PORT_ATTEMPTS: usize = 5;
 
 /// A browser with a fresh profile. Dropping it ends the process.
 #[derive(Debug)]
@@ -37,22 +42,8 @@ impl Browser {
 
     async fn launch(javascript: bool) -> Result<Self> {
         let profile = TempDir::new()?;
-        let mut command = Command::new("chromedriver");
-        command.arg("--port=0").env("TMPDIR", profile.path());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut driver = command
-            .spawn()
-            .context("chromedriver is needed: install the packages chromium and chromium-driver")?;
-        let output = driver.stdout.take().context("chromedriver has no standard output")?;
-        let port = spawn_blocking(move || -> Result<String> {
-            for line in BufReader::new(output).lines() {
-                if let Some((_, port)) = line?.split_once("started successfully on port ") {
-                    return Ok(port.trim_end_matches('.').to_owned());
-                }
-            }
-            bail!("chromedriver ended before it listened")
-        });
-        let http = Client::new(format!("http://127.0.0.1:{}", port.await??));
+        let (driver, port) = start_driver(&profile).await?;
+        let http = Client::new(format!("http://127.0.0.1:{port}"));
         let mut browser = Self { driver, http, session: String::new(), _profile: profile };
         let folder = format!("--user-data-dir={}", browser._profile.path().join("profile").display());
         let args = [
@@ -176,5 +167,62 @@ impl Drop for Browser {
         // Chromium ends with its driver.
         let _killed = self.driver.kill();
         let _ended = self.driver.wait();
+    }
+}
+
+/// Starts a driver, and returns it with its port. The driver takes a free port of IPv4 and then the same one of IPv6, which
+/// another program may have taken meanwhile.
+async fn start_driver(profile: &TempDir) -> Result<(Child, String)> {
+    for _ in 0..PORT_ATTEMPTS {
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0").env("TMPDIR", profile.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut driver = command
+            .spawn()
+            .context("chromedriver is needed: install the packages chromium and chromium-driver")?;
+        let output = driver.stdout.take().context("chromedriver has no standard output")?;
+        let printed = spawn_blocking(move || read_port(BufReader::new(output))).await??;
+        match printed {
+            DriverStart::Listens(port) => return Ok((driver, port)),
+            DriverStart::Ended(printed) => {
+                driver.wait()?;
+                ensure!(printed.contains(PORT_TAKEN), "chromedriver ended before it listened:\n{printed}");
+            }
+        }
+    }
+    bail!("chromedriver found no free port in {PORT_ATTEMPTS} attempts")
+}
+
+#[derive(Debug, PartialEq)]
+enum DriverStart {
+    /// On this port.
+    Listens(String),
+    /// After it has printed this.
+    Ended(String),
+}
+
+fn read_port(output: impl BufRead) -> Result<DriverStart> {
+    let mut printed = String::new();
+    for line in output.lines() {
+        let line = line?;
+        if let Some((_, port)) = line.split_once("started successfully on port ") {
+            return Ok(DriverStart::Listens(port.trim_end_matches('.').to_owned()));
+        }
+        printed.push_str(&line);
+        printed.push('\n');
+    }
+    Ok(DriverStart::Ended(printed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_says_where_it_listens_or_why_it_ended() {
+        let listens = "Starting ChromeDriver 1\nChromeDriver was started successfully on port 4321.\n";
+        assert_eq!(read_port(listens.as_bytes()).unwrap(), DriverStart::Listens("4321".to_owned()));
+        let ended = "Starting ChromeDriver 1\nIPv6 port not available. Exiting...\n";
+        assert_eq!(read_port(ended.as_bytes()).unwrap(), DriverStart::Ended(ended.to_owned()));
     }
 }
