@@ -2,11 +2,13 @@
 //!
 //! `cargo run` enables the features that the packages of a plain build need, `cargo xtask test` those that all packages with
 //! their tests need. A crate that has other features in the two is compiled twice, with everything above it, and what is
-//! tested is not what ships. The manifest of `qala` names the features that only tests need.
+//! tested is not what ships. The manifest of `qala` names the features that only tests need. A procedural macro of ours has no
+//! dev-dependencies: they are compiled for this machine, and give other macros, and all that uses them, other features.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
+use cargo_metadata::{DependencyKind, Package, Target};
 use xtask::{shell, workspace::Workspace};
 
 /// The features with which a crate is compiled, each time it is: for this machine's programs and for the product.
@@ -16,7 +18,21 @@ type Features = BTreeMap<String, BTreeSet<String>>;
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<String>> {
     let program = features(workspace, &["--edges", "normal,build"])?;
     let tests = features(workspace, &["--workspace", "--edges", "normal,build,dev"])?;
-    Ok(differences(&program, &tests))
+    let members = workspace.members()?.packages;
+    Ok([differences(&program, &tests), tested_macros(&members)].concat())
+}
+
+fn tested_macros(members: &[Package]) -> Vec<String> {
+    let is_macro = |package: &&Package| package.targets.iter().any(Target::is_proc_macro);
+    let has_tests_of_its_own = |package: &&Package| {
+        package.dependencies.iter().any(|dependency| dependency.kind == DependencyKind::Development)
+    };
+    let tested = members.iter().filter(is_macro).filter(has_tests_of_its_own);
+    tested
+        .map(|package| {
+            format!("{} is a procedural macro with dev-dependencies; test it where it is used", package.name)
+        })
+        .collect()
 }
 
 fn features(workspace: &Workspace, selection: &[&str]) -> Result<Features> {
@@ -70,6 +86,21 @@ mod tests {
             differences(&parse("regex v1.0.0|perf,std\n"), &tests),
             ["regex v1.0.0 has other features in tests; name them in crates/qala/Cargo.toml: unicode"]
         );
+    }
+
+    #[test]
+    fn a_macro_has_no_dependencies_of_its_tests() {
+        let package = |kind: &str, dependency: &str| -> Package {
+            serde_json::from_value(serde_json::json!({
+                "name": "macros", "version": "0.1.0", "id": "macros", "manifest_path": "/Cargo.toml", "features": {},
+                "targets": [{"name": "macros", "kind": [kind], "crate_types": [kind], "src_path": "/src/lib.rs", "edition": "2024"}],
+                "dependencies": [{"name": "tokio", "req": "1", "kind": dependency, "optional": false,
+                    "uses_default_features": true, "features": []}],
+            }))
+            .unwrap()
+        };
+        assert_eq!(tested_macros(&[package("proc-macro", "dev")]).len(), 1);
+        assert_eq!(tested_macros(&[package("lib", "dev"), package("proc-macro", "build")]), [""; 0]);
     }
 
     #[test]

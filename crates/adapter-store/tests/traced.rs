@@ -1,4 +1,5 @@
-//! Spans of an implementation, as a subscriber sees them.
+//! Spans that `span_macros::traced` gives an implementation, as a subscriber sees them. Not in the crate of the macro, whose
+//! dev-dependencies would be compiled for this machine.
 
 #![expect(clippy::unwrap_used, reason = "a test that meets the unexpected has failed")]
 
