@@ -74,7 +74,7 @@ pub fn router(api: Api, agents: Router, console_files: Router) -> Router {
         .merge(agents.route_layer(guard).with_state(()))
         .merge(console_files.with_state(()))
         .merge(oauth::public_router())
-        .merge(docs::router(&openapi::finish(description)))
+        .merge(docs::router(document))
         .merge(pages::router())
         .merge(routes::web_pages::router())
         .merge(invites::pages())

@@ -23,9 +23,10 @@ const TYPES: &str = include_str!("docs/qala.d.ts");
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'; require-trusted-types-for 'script'";
 
-/// Served assets, each created by the first request for it.
+/// Served assets, each created by the first request for it. To describe the API takes as long as all else that a start does.
 #[derive(Default)]
 struct DocsAssets {
+    json: OnceLock<Bytes>,
     description: OnceLock<StaticAsset>,
     page: OnceLock<StaticAsset>,
     script: OnceLock<StaticAsset>,
@@ -33,26 +34,30 @@ struct DocsAssets {
     types: OnceLock<StaticAsset>,
 }
 
-pub(crate) fn router(description: &OpenApi) -> Router<Api> {
-    // Serializing the description cannot fail.
-    let json = Bytes::from(serde_json::to_vec(description).unwrap_or_default());
+impl DocsAssets {
+    fn json(&self, describe: fn() -> OpenApi) -> Bytes {
+        // Serializing the description cannot fail.
+        let json = || Bytes::from(serde_json::to_vec(&describe()).unwrap_or_default());
+        self.json.get_or_init(json).clone()
+    }
+}
+
+pub(crate) fn router(describe: fn() -> OpenApi) -> Router<Api> {
     let contents = Arc::new(DocsAssets::default());
-    let (of_description, of_page) = ((Arc::clone(&contents), json.clone()), (Arc::clone(&contents), json));
+    let (of_description, of_page) = (Arc::clone(&contents), Arc::clone(&contents));
     let (of_script, of_style, of_types) = (Arc::clone(&contents), Arc::clone(&contents), contents);
     Router::new()
         .route(
             "/openapi.json",
             get(async move |headers: HeaderMap| {
-                let (contents, json) = of_description;
-                let content = || StaticAsset::new("application/json", json.clone());
-                contents.description.get_or_init(content).response(&headers)
+                let content = || StaticAsset::new("application/json", of_description.json(describe));
+                of_description.description.get_or_init(content).response(&headers)
             }),
         )
         .route(
             "/docs",
             get(async move |headers: HeaderMap| {
-                let (contents, json) = of_page;
-                contents.page.get_or_init(|| render_page(&json)).response(&headers)
+                of_page.page.get_or_init(|| render_page(&of_page.json(describe))).response(&headers)
             }),
         )
         .route(
