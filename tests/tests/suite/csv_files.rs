@@ -106,8 +106,8 @@ tests::on_both! {
         let workspace = owner.create_workspace("Shop").await?.id;
         let variants = variants();
         assert!(variants.len() >= 70, "{}", variants.len());
+        let project = BackendProject::create(&owner, &workspace).await?;
         for variant in variants {
-            let project = BackendProject::create(&owner, &workspace).await?;
             project.create_table("items", &[("title", "text"), ("qty", "integer")]).await?;
             let reply = import(&owner, &project, variant.text.clone(), "").await?;
             let report = reply.ok().with_context(|| format!("{}: {:?}", variant.name, variant.text))?;
@@ -116,8 +116,8 @@ tests::on_both! {
             let read = read_rows(&owner, &project).await?;
             let expected: Vec<_> = ROWS.iter().map(|(title, qty)| ((*title).to_owned(), *qty)).collect();
             assert_eq!(read, expected, "{}", variant.name);
-            let deleted = owner.request(Method::DELETE, &format!("/v1/backend/projects/{}", project.id));
-            deleted.json(&json!({"confirmName": "Shop"}))?.send().await?.ok()?;
+            let dropped = owner.request(Method::DELETE, &project.console_path("/tables/items"));
+            dropped.json(&json!({"confirmName": "items"}))?.send().await?.ok()?;
         }
         Ok(())
     }
