@@ -138,7 +138,8 @@ fn reply<W: BatchWriter>(writer: &mut W, ops: impl Iterator<Item = W::Op>, outco
 
 /// Writes a batch that failed operation by operation, so that one that cannot be written spoils no other.
 async fn retry_one_by_one<W: BatchWriter>(writer: &mut W, batch: &mut Vec<W::Op>, error: W::Error) {
-    if let [_] = batch[..] {
+    // Alone, each would wait as long for a database that cannot be written to.
+    if batch.len() == 1 || W::is_unavailable(&error) {
         batch.drain(..).for_each(|op| W::fail(op, &error));
         return;
     }

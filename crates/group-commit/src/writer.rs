@@ -24,7 +24,9 @@ pub trait BatchWriter {
     /// Writes all of a batch in one transaction, or nothing of it.
     ///
     /// `ops` has one operation at least. An error promises that nothing of the batch was written, since its operations
-    /// are then tried one by one. If the future is dropped, the transaction must be rolled back.
+    /// are then tried one by one, unless it [is one of the database](Self::is_unavailable): then nothing is tried again, and
+    /// the batch may have been written, as when a connection is cut before it confirms a commit. If the future is dropped,
+    /// the transaction must be rolled back.
     fn write(&mut self, ops: &[Self::Op]) -> impl Future<Output = Result<Self::Outcome, Self::Error>>;
 
     /// Replies to the callers of a batch that was written.
@@ -41,7 +43,7 @@ pub trait BatchWriter {
     /// called in the order in which they came.
     fn on_durable(&self, waiter: DurabilityWaiter);
 
-    /// Replies to one caller that its operation was not written.
+    /// Replies to one caller with the error of its operation.
     fn fail(op: Self::Op, error: &Self::Error);
 
     /// `true` if every other operation would fail in the same way now, after the same wait.
