@@ -28,6 +28,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// of them takes long.
 const PROGRESS_HANDLER_OPS: i32 = 250;
 
+/// Groups of writes that have savepoints after a write that failed: so many that the writes that run twice cost less than the
+/// savepoints would where failures are frequent.
+const GUARDED_GROUPS: u32 = 64;
+
 /// The use of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Role {
@@ -42,6 +46,8 @@ pub(super) struct FileConnection {
     pub(super) version: u64,
     deadline: Arc<Deadline>,
     capacity: Cell<CapacityEstimate>,
+    /// Groups of writes that still have savepoints, after a write that failed.
+    guarded_groups: Cell<u32>,
 }
 
 impl FileConnection {
@@ -60,7 +66,7 @@ impl FileConnection {
         let version = configure(&shared.options, &connection, role, deadline.clone())
             .map_err(execute::to_store_error)?;
         let version = u64::try_from(version).map_err(internal_error)?;
-        Ok(Self { connection, version, deadline, capacity: Cell::default() })
+        Ok(Self { connection, version, deadline, capacity: Cell::default(), guarded_groups: Cell::default() })
     }
 
     /// Refuses a write if the rows take as many bytes as they may.
@@ -74,6 +80,20 @@ impl FileConnection {
     /// Makes the next write measure the storage that is left.
     pub(super) fn invalidate_capacity(&self) {
         self.capacity.set(CapacityEstimate::default());
+    }
+
+    /// Returns true if a write of the next group may fail, because one has failed lately. A savepoint keeps a copy of every
+    /// page that its write changes, which is a third of the time of a large write; without one, a failure makes the other
+    /// writes of the group run twice.
+    pub(super) fn expects_failures(&self) -> bool {
+        let left = self.guarded_groups.get();
+        self.guarded_groups.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// Gives the next groups of writes savepoints.
+    pub(super) fn record_failure(&self) {
+        self.guarded_groups.set(GUARDED_GROUPS);
     }
 
     /// Interrupts statements that are still running after this time from now.

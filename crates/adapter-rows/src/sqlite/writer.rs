@@ -1,4 +1,5 @@
-//! Writer threads. The writes that wait for one project are committed together, each in its own savepoint.
+//! Writer threads. The writes that wait for one project are committed together. A write that fails is undone alone: by the
+//! savepoint of each, or, as long as failures are rare, by writing the others anew.
 
 use std::{
     collections::VecDeque,
@@ -318,10 +319,18 @@ fn in_transaction<T>(
     record_statement(begun.elapsed());
     let done = done
         .and_then(|done| connection.execute_batch("COMMIT").map_err(execute::to_store_error).map(|()| done));
-    if done.is_err() && !connection.is_autocommit() {
-        connection.execute_batch("ROLLBACK").map_err(execute::to_store_error)?;
+    if done.is_err() {
+        roll_back(connection)?;
     }
     done
+}
+
+/// Undoes the transaction, if SQLite has not done so by itself.
+fn roll_back(connection: &Connection) -> Result<(), StoreError> {
+    if connection.is_autocommit() {
+        return Ok(());
+    }
+    connection.execute_batch("ROLLBACK").map_err(execute::to_store_error)
 }
 
 /// Commits the writes of a group in as few transactions as possible, and sends their results. Returns true if the turn is over;
@@ -378,23 +387,33 @@ fn commit_first_writes(
     if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE").map_err(execute::to_store_error) {
         return fail_group(group, &error);
     }
-    let alone = group.len() == 1;
+    // Without others, a write that fails undoes its transaction.
+    let with_savepoints = group.len() > 1 && open.expects_failures();
     let mut results: Vec<Result<StatementResult, StoreError>> = Vec::with_capacity(group.len());
     for waiting in group.iter() {
         open.set_statement_timeout(shared.options.statement_timeout);
-        let result = if waiting.write.version == open.version {
-            let write = || write_with_outbox(shared, project, open, &waiting.write);
-            if alone { write() } else { in_savepoint(connection, write) }
-        } else {
+        let is_stale = waiting.write.version != open.version;
+        let result = if is_stale {
             Err(StoreError::Stale)
+        } else {
+            let write = || write_with_outbox(shared, project, open, &waiting.write);
+            if with_savepoints { in_savepoint(connection, write) } else { write() }
         };
         let now = Instant::now();
         record_statement(now - last);
         last = now;
+        // A stale write has touched nothing.
+        if result.is_err() && !is_stale {
+            open.record_failure();
+            if !with_savepoints {
+                // If this fails, so does the next BEGIN.
+                let _ = roll_back(connection);
+            }
+        }
         let is_rolled_back = connection.is_autocommit();
         results.push(result);
         if is_rolled_back {
-            // SQLite rolled back the whole transaction, for a full disk or at the time limit. The writes before run
+            // The whole transaction is undone: here, or by SQLite for a full disk or at the time limit. The writes before run
             // again, without the one that caused it.
             if let (Some(Err(error)), Some(PendingWrite { reply, .. })) =
                 (results.pop(), group.remove(results.len()))
@@ -410,10 +429,8 @@ fn commit_first_writes(
     open.set_statement_timeout(shared.options.statement_timeout);
     let end = if results.iter().any(Result::is_ok) { "COMMIT" } else { "ROLLBACK" };
     let ended = connection.execute_batch(end).map_err(execute::to_store_error);
-    if !connection.is_autocommit() {
-        // The next group must not start within a failed transaction.
-        let _ = connection.execute_batch("ROLLBACK");
-    }
+    // The next group must not start within a failed transaction.
+    let _ = roll_back(connection);
     let failure = ended.err().map(|error| error.to_string());
     for result in results {
         let Some(PendingWrite { reply, .. }) = group.pop_front() else { break };

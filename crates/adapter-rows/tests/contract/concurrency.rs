@@ -20,6 +20,7 @@ contract!(
     eight_clients_send_batches_in_any_order,
     eight_clients_update_every_row,
     eight_clients_ignore_duplicates,
+    a_write_that_fails_is_undone_alone,
     rows_are_returned_in_the_order_in_which_they_were_sent,
 );
 
@@ -142,6 +143,37 @@ async fn eight_clients_ignore_duplicates(world: World) {
         done.map(drop).map_err(|error| error_text(&error))
     };
     run_concurrently(world, 10, ignore).await;
+}
+
+/// Every fourth insert names a row that exists, after others that do not: none of its rows stays, and all of the others' do.
+async fn a_write_that_fails_is_undone_alone(world: World) {
+    stock(&world).await;
+    let insert = |world: Arc<World>, mut shuffled: Shuffled, client: usize| async move {
+        let number = shuffled.next(1_000_000);
+        let fails = shuffled.next(4) == 0;
+        let mut rows: Vec<Json> = (0..5)
+            .map(|n| json!({"id": format!("new-{client}-{number}-{n}"), "v": i64::from(fails)}))
+            .collect();
+        if fails {
+            rows.push(json!({"id": "007", "v": 1}));
+        }
+        let options = WriteOptions::default();
+        let body = Json::from(rows).to_string();
+        let done =
+            world.engine.insert(&world.project, &Access::Owner, "notes", "", body.as_bytes(), &options).await;
+        match done {
+            Err(error) if fails && error.code() == "row_exists" => Ok(()),
+            Ok(done) if !fails && done.rows == 5 => {
+                let own = format!("id=like.new-{client}-{number}-*&select=count()");
+                let kept = world.list(&own).await.map_err(|error| error_text(&error))?;
+                if kept == r#"[{"count":5}]"# { Ok(()) } else { Err(kept) }
+            }
+            Ok(done) => Err(format!("{} rows, although it must fail: {fails}", done.rows)),
+            Err(error) => Err(error_text(&error)),
+        }
+    };
+    let world = run_concurrently(world, 40, insert).await;
+    assert_eq!(world.list("v=eq.1&select=count()").await.unwrap(), r#"[{"count":0}]"#);
 }
 
 async fn rows_are_returned_in_the_order_in_which_they_were_sent(world: World) {
