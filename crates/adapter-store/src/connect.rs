@@ -7,10 +7,12 @@ use kernel::StoreError;
 use migrations::{SchemaError, SchemaStatus};
 use sea_orm::{DatabaseConnection, DbBackend, SqlxPostgresConnector, SqlxSqliteConnector};
 use sqlx::{
-    ConnectOptions as _, Connection as _,
+    ConnectOptions as _, Connection as _, PgConnection, PgPool, Row as _,
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
+
+use tokio::time::timeout;
 
 use crate::{
     error::{OrStoreError as _, store_error},
@@ -62,7 +64,9 @@ impl std::str::FromStr for DatabaseUrl {
 
 /// Lifetime of a PostgreSQL connection. A backend that has touched many tables grows; a new one now and then keeps it
 /// small.
-const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
+pub(crate) const MAX_LIFETIME: Duration = Duration::from_secs(30 * 60);
+/// Connections of the pool on PostgreSQL. With those of the group commit's writers there are sixteen.
+const POSTGRES_POOL_SIZE: u32 = 12;
 /// Idle time after which a connection is pinged before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 /// Key of the advisory lock that serialises migrations of several nodes. The number means nothing.
@@ -123,15 +127,10 @@ async fn connect_sqlite(path: &Path, missing: IfMissing) -> Result<Connections, 
 }
 
 async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, StoreError> {
-    let options = options
-        .clone()
-        .application_name("qala")
-        .statement_cache_capacity(STATEMENT_CACHE_CAPACITY)
-        .disable_statement_logging();
-    // "Pool timed out" says nothing of where it knocked.
-    let address = format!("{}:{}", options.get_host(), options.get_port());
+    let options = session_options(options);
+    let server = server_address(&options);
     let pool = PgPoolOptions::new()
-        .max_connections(16)
+        .max_connections(POSTGRES_POOL_SIZE)
         .acquire_timeout(ACQUIRE_TIMEOUT)
         .max_lifetime(MAX_LIFETIME)
         // A sign of life before every use would be a round trip each time.
@@ -146,11 +145,57 @@ async fn connect_postgres(options: &PgConnectOptions) -> Result<Connections, Sto
         })
         .connect_with(options)
         .await
-        .map_err(|error| {
-            StoreError::Unavailable(format!("PostgreSQL at {address} does not answer: {error}").into())
-        })?;
+        .map_err(|error| no_answer(&server, error))?;
+    refuse_transaction_pooler(&pool, &server).await?;
     let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
     Ok(Connections { write: connection.clone(), read: connection })
+}
+
+/// Fails if two open connections share a process of the server, or one changes its process: a pooler then gives each transaction
+/// a session of its choice, in which neither locks nor prepared statements nor settings stay. One that has a session for each
+/// connection is not noticed, and does no harm.
+async fn refuse_transaction_pooler(pool: &PgPool, server: &str) -> Result<(), StoreError> {
+    let (mut one, mut other) =
+        (pool.acquire().await.or_store_error()?, pool.acquire().await.or_store_error()?);
+    let before = session_process(&mut one).await?;
+    if before != session_process(&mut other).await? && before == session_process(&mut one).await? {
+        return Ok(());
+    }
+    let what = format!(
+        "{server} is a transaction pooler: connect to PostgreSQL itself, or to a pooler in session mode. The rows may stay \
+         behind a transaction pooler (--rows-url)"
+    );
+    Err(StoreError::Unavailable(what.into()))
+}
+
+/// Returns the process that serves a connection. The statement is not prepared, so that it works behind every pooler.
+async fn session_process(connection: &mut PgConnection) -> Result<i32, StoreError> {
+    let row = sqlx::raw_sql("SELECT pg_backend_pid()").fetch_one(connection).await.or_store_error()?;
+    row.try_get(0).or_store_error()
+}
+
+/// Opens a connection that is not one of the pool's.
+pub(crate) async fn connect_postgres_writer(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
+    let options = session_options(options).application_name("qala writer");
+    let server = server_address(&options);
+    match timeout(ACQUIRE_TIMEOUT, PgConnection::connect_with(&options)).await {
+        Ok(connected) => connected.map_err(|error| no_answer(&server, error)),
+        Err(elapsed) => Err(no_answer(&server, elapsed)),
+    }
+}
+
+fn session_options(options: &PgConnectOptions) -> PgConnectOptions {
+    let options = options.clone().application_name("qala");
+    options.statement_cache_capacity(STATEMENT_CACHE_CAPACITY).disable_statement_logging()
+}
+
+fn server_address(options: &PgConnectOptions) -> String {
+    format!("{}:{}", options.get_host(), options.get_port())
+}
+
+/// "Pool timed out" does not say which server was called.
+fn no_answer(server: &str, error: impl std::fmt::Display) -> StoreError {
+    StoreError::Unavailable(format!("PostgreSQL at {server} does not answer: {error}").into())
 }
 
 /// Brings the schema up to date; returns the number of migrations that took.

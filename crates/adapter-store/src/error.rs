@@ -35,17 +35,36 @@ pub(crate) fn store_error(error: DbErr) -> StoreError {
     let meaning = match &error {
         DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => Meaning::Transient,
         DbErr::Exec(RuntimeErr::SqlxError(cause)) | DbErr::Query(RuntimeErr::SqlxError(cause)) => {
-            cause.as_database_error().map_or(Meaning::Permanent, database_meaning)
+            sqlx_meaning(cause)
         }
         _ => Meaning::Permanent,
     };
     meaning.into_error(error)
 }
 
+/// Maps an error of the group commit's own connections to PostgreSQL.
+pub(crate) fn sqlx_store_error(error: sqlx::Error) -> StoreError {
+    sqlx_meaning(&error).into_error(error)
+}
+
 /// Maps an error of the group commit's own connection to SQLite.
 pub(crate) fn sqlite_store_error(error: rusqlite::Error) -> StoreError {
     let code = error.sqlite_error().map(|error| error.extended_code);
     code.map_or(Meaning::Permanent, sqlite_meaning).into_error(error)
+}
+
+fn sqlx_meaning(error: &sqlx::Error) -> Meaning {
+    match error {
+        sqlx::Error::Database(error) => database_meaning(&**error),
+        // The connection is gone, or never came about.
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed => Meaning::Transient,
+        _ => Meaning::Permanent,
+    }
 }
 
 fn database_meaning(error: &dyn DatabaseError) -> Meaning {
@@ -68,7 +87,13 @@ fn postgres_meaning(sqlstate: &str) -> Meaning {
         // admin_shutdown, crash_shutdown, cannot_connect_now
         "57P01" | "57P02" | "57P03"
         // idle_session_timeout, idle_in_transaction_session_timeout
-        | "57P05" | "25P03" => Meaning::Transient,
+        | "57P05" | "25P03"
+        // read_only_sql_transaction: the server was a primary, and is a standby now
+        | "25006"
+        // too_many_connections
+        | "53300" => Meaning::Transient,
+        // connection_exception and what follows from it
+        _ if sqlstate.starts_with("08") => Meaning::Transient,
         _ => Meaning::Permanent,
     }
 }
@@ -108,8 +133,16 @@ impl<T> OrStoreError<T> for Result<T, DbErr> {
     }
 }
 
+impl<T> OrStoreError<T> for Result<T, sqlx::Error> {
+    fn or_store_error(self) -> Result<T, StoreError> {
+        self.map_err(sqlx_store_error)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -126,10 +159,21 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_that_is_cut_is_no_error_of_the_statement() {
+        let cut = || sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into());
+        assert_eq!(sqlx_meaning(&cut()), Meaning::Transient);
+        let of_pool = DbErr::Query(RuntimeErr::SqlxError(Arc::new(cut())));
+        assert!(matches!(store_error(of_pool), StoreError::Unavailable(_)));
+        assert_eq!(sqlx_meaning(&sqlx::Error::RowNotFound), Meaning::Permanent);
+    }
+
+    #[test]
     fn a_conflict_between_transactions_may_be_retried_and_a_syntax_error_may_not() {
         assert_eq!(postgres_meaning("40001"), Meaning::Contended);
         assert_eq!(postgres_meaning("40P01"), Meaning::Contended);
-        assert_eq!(postgres_meaning("57P01"), Meaning::Transient);
+        for code in ["57P01", "25006", "08006", "08P01", "53300"] {
+            assert_eq!(postgres_meaning(code), Meaning::Transient, "{code}");
+        }
         assert_eq!(postgres_meaning("23505"), Meaning::Duplicate);
         assert_eq!(postgres_meaning("42601"), Meaning::Permanent);
         assert_eq!(postgres_meaning("23503"), Meaning::Permanent);

@@ -1,8 +1,8 @@
 //! Group commit: many requests of the hot path share one transaction.
 //!
 //! The crate `group-commit` has the queues, the batches and the replies; this module has the operations and how the two
-//! databases write them. SQLite has one writer, on a thread with a connection of its own; PostgreSQL has several, and a
-//! workspace always uses the same one, so that writers do not wait for each other's rows.
+//! databases write them. SQLite has one writer, on a thread; PostgreSQL has several, and a workspace always uses the same one, so
+//! that writers do not wait for each other's rows. Each writer has a connection of its own.
 
 mod accept;
 mod app_health;
@@ -16,7 +16,10 @@ mod event_triggers;
 mod failure_streaks;
 mod finish;
 mod perform;
+mod pg_params;
 mod pg_writer;
+#[cfg(test)]
+mod pool_writer;
 mod publish;
 mod queue;
 pub(crate) mod quota;
@@ -30,9 +33,9 @@ mod webhook_store;
 
 use std::{hash::Hash, path::Path, sync::Arc};
 
-use ::group_commit::{SyncHealth, WriterStopped};
+use ::group_commit::{OpQueue, SyncHealth, WriterStopped};
 use kernel::{StoreError, id::WorkspaceId};
-use sea_orm::DatabaseConnection;
+use sqlx::postgres::PgConnectOptions;
 use tokio::sync::Notify;
 
 pub(crate) use self::{app_health::quarter_of, failure_streaks::ALERT_AFTER_FAILURES};
@@ -75,12 +78,35 @@ impl GroupCommit {
         Ok(Self { queues, slots, sync_health })
     }
 
-    /// Starts writers as tasks over the pool's connections.
-    pub(crate) fn on_pool(
-        db: &DatabaseConnection,
+    /// Starts writers as tasks, for PostgreSQL.
+    pub(crate) fn on_postgres(
+        options: &PgConnectOptions,
         writers: usize,
         queue_notify: &Arc<Notify>,
         event_notifier: &Arc<EventNotifier>,
+    ) -> Self {
+        Self::in_tasks(writers, queue_notify, event_notifier, |queue, replies| {
+            tokio::spawn(queue.run(PgWriter::new(options.clone(), replies)));
+        })
+    }
+
+    /// Starts one writer over a pool's connections.
+    #[cfg(test)]
+    pub(crate) fn on_pool(
+        db: &sea_orm::DatabaseConnection,
+        queue_notify: &Arc<Notify>,
+        event_notifier: &Arc<EventNotifier>,
+    ) -> Self {
+        Self::in_tasks(1, queue_notify, event_notifier, |queue, replies| {
+            tokio::spawn(queue.run(pool_writer::PoolWriter::new(db.clone(), replies)));
+        })
+    }
+
+    fn in_tasks(
+        writers: usize,
+        queue_notify: &Arc<Notify>,
+        event_notifier: &Arc<EventNotifier>,
+        spawn: impl Fn(OpQueue<WriteOp>, Replies),
     ) -> Self {
         let slots = Arc::<OfferedSlots>::default();
         let replies = Replies {
@@ -90,7 +116,7 @@ impl GroupCommit {
         };
         let (queues, receivers) = ::group_commit::GroupCommit::new(writers);
         for queue in receivers {
-            tokio::spawn(queue.run(PgWriter::new(db.clone(), replies.clone())));
+            spawn(queue, replies.clone());
         }
         Self { queues, slots, sync_health: SyncHealth::default() }
     }

@@ -77,7 +77,7 @@ async fn open_recording(folder: &tempfile::TempDir) -> (Store, StatementLog) {
     // Over the pool, so that the group commit's statements are seen too.
     let work = Arc::default();
     let bells = Arc::default();
-    let hot = GroupCommit::on_pool(&connections.write, 1, &work, &bells);
+    let hot = GroupCommit::on_pool(&connections.write, &work, &bells);
     (Store::from_parts(connections, WriteLock::unrestricted(), hot, work, bells), sent)
 }
 

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use kernel::StoreError;
 use rusqlite::types::FromSql;
-use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, TryGetable, Value};
+use sea_orm::{ConnectionTrait, DbBackend, QueryResult, Statement, TryGetable, Value, sea_query::ArrayType};
+use uuid::Uuid;
 
 pub(crate) use bulk::{Fields, insert_rows};
 
@@ -24,6 +25,11 @@ pub(crate) trait SqlExecutor {
     /// `true` when a statement costs no more than its rows, so that one row at a time is best. Elsewhere a statement costs a
     /// round trip.
     fn prefers_single_rows(&self) -> bool {
+        false
+    }
+
+    /// `true` when many rows are bound as one array for each column, so that a statement has one shape whatever their number.
+    fn takes_arrays(&self) -> bool {
         false
     }
 
@@ -131,6 +137,19 @@ impl Sql {
         self
     }
 
+    /// Adds a comparison with any of these ids, after a column.
+    pub(crate) fn push_any<D: SqlExecutor>(
+        &mut self,
+        db: &D,
+        ids: impl IntoIterator<Item = Uuid>,
+    ) -> &mut Self {
+        if db.takes_arrays() {
+            let ids = ids.into_iter().map(Value::from).collect();
+            return self.push(" = ANY(").bind(Value::Array(ArrayType::Uuid, Some(Box::new(ids)))).push(")");
+        }
+        self.push(" IN (").bind_all(ids).push(")")
+    }
+
     /// Runs the statement; returns the number of rows it changed.
     pub(crate) async fn execute<D: SqlExecutor>(self, db: &D) -> Result<u64, StoreError> {
         db.execute(self.text, self.values).await
@@ -194,6 +213,17 @@ pub(crate) fn statement_chunks_for<'i, D: SqlExecutor, T>(
     items: &'i [T],
 ) -> impl Iterator<Item = &'i [T]> + use<'i, D, T> {
     power_of_two_chunks(if db.prefers_single_rows() { 1 } else { MAX_ROWS }, items)
+}
+
+/// Cuts a slice as [`statement_chunks_for`] does, for statements that bind their rows with [`Sql::push_rows`] or
+/// [`Sql::push_any`]: where these are arrays, all of them.
+pub(crate) fn array_chunks_for<'i, D: SqlExecutor, T>(
+    db: &D,
+    items: &'i [T],
+) -> impl Iterator<Item = &'i [T]> + use<'i, D, T> {
+    let all = db.takes_arrays().then_some(items).filter(|items| !items.is_empty());
+    let chunked = if all.is_some() { &items[..0] } else { items };
+    all.into_iter().chain(statement_chunks_for(db, chunked))
 }
 
 /// Cuts a slice into powers of two, `max_len` being the largest of them.

@@ -77,12 +77,7 @@ impl Store {
                 let event_notifier = Arc::new(EventNotifier::with_postgres(pool, options));
                 (
                     WriteLock::unrestricted(),
-                    GroupCommit::on_pool(
-                        &connections.write,
-                        POSTGRES_WRITERS,
-                        &queue_notify,
-                        &event_notifier,
-                    ),
+                    GroupCommit::on_postgres(options, POSTGRES_WRITERS, &queue_notify, &event_notifier),
                     event_notifier,
                 )
             }

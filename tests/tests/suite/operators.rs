@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
 use tests::{
-    AutomationFixture, Database, Issuer, IssuerBehaviour, IssuerFailure, LoopbackListener, Server,
+    AutomationFixture, Database, Issuer, IssuerBehaviour, IssuerFailure, LoopbackListener, Pooler, Server,
     eventually, find_binary,
 };
 use tokio::{net::TcpListener, process::Command};
@@ -55,6 +55,25 @@ async fn run_qala_on_data(
     let arguments: Vec<&str> =
         std::iter::once(command).chain(data.iter().map(String::as_str)).chain(rest.iter().copied()).collect();
     run_qala(&arguments, environment, server.data_dir()).await
+}
+
+/// Migrations, notifications and plans need a session that is the server's own.
+#[tokio::test]
+async fn a_control_plane_behind_a_transaction_pooler_does_not_start() -> Result<()> {
+    tests::on_database(Database::Postgres, async |mut server| {
+        let pooler = Pooler::start(server.database_url().context("no PostgreSQL")?).await?;
+        server.stop().await?;
+        let folder = server.data_dir().to_str().context("no path")?;
+        let arguments =
+            ["serve", "--data-dir", folder, "--database-url", pooler.url(), "--listen", "127.0.0.1:0"];
+        let started = run_qala(&arguments, &[("QALA_MASTER_KEY", HARNESS_KEY)], server.data_dir()).await?;
+        let text = command_output(&started);
+        let says_what_to_do =
+            text.contains("a transaction pooler") && text.contains("connect to PostgreSQL itself");
+        assert!(!started.status.success() && says_what_to_do && !text.contains("is listening"), "{text}");
+        Ok(())
+    })
+    .await
 }
 
 tests::on_both! {

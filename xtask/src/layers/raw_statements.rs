@@ -37,8 +37,8 @@ pub(super) const RAW_STATEMENTS: [RawStatements; 1] = [RawStatements {
     listed: &[
         // The database's own clock.
         ("caller_cache/changes.rs", 1),
-        // The lock of the migrations, on a connection below sea-orm.
-        ("connect.rs", 2),
+        // The lock of the migrations and the look for a pooler, on connections below sea-orm.
+        ("connect.rs", 3),
         ("events/notifier.rs", 1),
         // Also written by the group commit.
         ("events/write.rs", 1),

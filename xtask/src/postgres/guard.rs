@@ -39,6 +39,10 @@ const SETTINGS: [&str; 5] = [
 /// default.
 const NON_DURABLE_SETTINGS: [&str; 2] = ["fsync=off", "full_page_writes=off"];
 
+/// Statements are counted where a test or a scene of the bench turns `pg_stat_statements.track` on.
+const STATISTICS_SETTINGS: [&str; 2] =
+    ["shared_preload_libraries=pg_stat_statements", "pg_stat_statements.track=none"];
+
 /// File system in memory. Creating and dropping the database of each test means hundreds of files, which an ext4 file system
 /// finds no inodes for as quickly.
 const MEMORY: &str = "/dev/shm";
@@ -136,6 +140,7 @@ impl Cluster {
         postgres.arg("-D").arg(self.data_dir());
         let cluster_settings =
             [format!("port={port}"), format!("unix_socket_directories={}", self.folder.path().display())];
+        let statistics_settings = if self.has_statistics() { &STATISTICS_SETTINGS[..] } else { &[] };
         let durability_settings = match durability {
             Durability::None => &NON_DURABLE_SETTINGS[..],
             Durability::Full => &[],
@@ -143,6 +148,7 @@ impl Cluster {
         let settings = SETTINGS
             .iter()
             .chain(durability_settings)
+            .chain(statistics_settings)
             .copied()
             .chain(cluster_settings.iter().map(String::as_str));
         settings.for_each(|setting| {
@@ -150,6 +156,13 @@ impl Cluster {
         });
         postgres.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         postgres.spawn().context("cannot start postgres")
+    }
+
+    /// True if this PostgreSQL has the extension that counts statements.
+    fn has_statistics(&self) -> bool {
+        // The folder may have links to the programs of another one, where the libraries are.
+        let program = self.binaries.join("postgres").canonicalize();
+        program.is_ok_and(|program| program.with_file_name("../lib/pg_stat_statements.so").exists())
     }
 
     fn data_dir(&self) -> PathBuf {

@@ -12,7 +12,7 @@ use super::claim_turns::{ClaimHistory, ReadyWorkspace, choose_turns};
 use crate::{
     convert::{RowContext, millis},
     queue_sql::{LEASED, READY, is_live_workspace},
-    sql::{Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
+    sql::{Sql, SqlExecutor, SqlRow, array_chunks_for, column},
 };
 
 /// Number of workspaces with ready work that a claim looks at, at least: as many as five persons may create.
@@ -44,7 +44,7 @@ pub(crate) async fn has_ready_work<D: SqlExecutor>(db: &D, claim: &ClaimRequest)
 }
 
 /// Returns workspaces with ready work, not all of them if there are many: then the next claim looks at others.
-async fn ready_workspaces<D: SqlExecutor>(
+pub(super) async fn ready_workspaces<D: SqlExecutor>(
     db: &D,
     claim: &ClaimRequest,
     now: Timestamp,
@@ -128,9 +128,18 @@ pub(crate) async fn claim<D: SqlExecutor>(
     tx: &D,
     claim: &ClaimRequest,
 ) -> Result<Vec<ClaimedRun>, StoreError> {
-    let ClaimRequest { node, ref limit, ref clock, ref history } = *claim;
-    let now = clock.now();
-    let turns = choose_turns(&ready_workspaces(tx, claim, now).await?, limit, history);
+    let now = claim.clock.now();
+    let turns = choose_turns(&ready_workspaces(tx, claim, now).await?, &claim.limit, &claim.history);
+    claim_turns(tx, claim, &turns, now).await
+}
+
+/// Claims at most so many runs of each workspace.
+pub(super) async fn claim_turns<D: SqlExecutor>(
+    tx: &D,
+    claim: &ClaimRequest,
+    turns: &[(ReadyWorkspace, u32)],
+    now: Timestamp,
+) -> Result<Vec<ClaimedRun>, StoreError> {
     if turns.is_empty() {
         return Ok(Vec::new());
     }
@@ -145,7 +154,7 @@ pub(crate) async fn claim<D: SqlExecutor>(
         sql.push(" ORDER BY available_at, run_id LIMIT ").bind(i64::from(*most)).push(lock);
         sql.push(") AS turn").push(&index.to_string());
     }
-    sql.push(") UPDATE run_queue SET state = ").bind(LEASED).push(", leased_by = ").bind(node.uuid());
+    sql.push(") UPDATE run_queue SET state = ").bind(LEASED).push(", leased_by = ").bind(claim.node.uuid());
     sql.push(", leased_until = ").bind(millis(now + LEASE));
     sql.push(
         ", attempt = attempt + 1 WHERE run_id IN (SELECT run_id FROM next) RETURNING available_at, run_id",
@@ -155,10 +164,10 @@ pub(crate) async fn claim<D: SqlExecutor>(
         rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect::<Result<_, StoreError>>()?;
     leased.sort_unstable();
     // No earlier than the ends that made room for these, which were committed before they could be taken.
-    let now = clock.now();
+    let now = claim.clock.now();
     let shares: HashMap<Uuid, ShareId> = turns.iter().map(|(one, _)| (one.workspace, one.share)).collect();
     let mut claimed = Vec::with_capacity(leased.len());
-    for leased in statement_chunks_for(tx, &leased) {
+    for leased in array_chunks_for(tx, &leased) {
         mark_running(tx, leased, now).await?;
         claimed.extend(load_claimed(tx, leased, &shares).await?);
     }
@@ -174,9 +183,9 @@ async fn mark_running<D: SqlExecutor>(
     sql.bind(millis(now));
     sql.push(
         "), version_id = coalesce(version_id, (SELECT a.current_version_id FROM apps a \
-         WHERE a.id = runs.app_id AND a.deleted_at IS NULL)), attempt = (SELECT q.attempt FROM run_queue q WHERE q.run_id = runs.id) WHERE id IN (",
+         WHERE a.id = runs.app_id AND a.deleted_at IS NULL)), attempt = (SELECT q.attempt FROM run_queue q WHERE q.run_id = runs.id) WHERE id",
     );
-    sql.bind_all(leased.iter().map(|(_, run)| *run)).push(")");
+    sql.push_any(tx, leased.iter().map(|(_, run)| *run));
     sql.execute(tx).await.map(drop)
 }
 
@@ -190,9 +199,9 @@ async fn load_claimed<D: SqlExecutor>(
          coalesce(r.scheduled_for, r.accepted_at), r.started_at, a.retries, a.cron, q.attempt, p.paused, p.deleted_at, r.answers FROM run_queue q \
          JOIN runs r ON r.id = q.run_id JOIN run_inputs i ON i.run_id = r.id \
          LEFT JOIN apps p ON p.id = r.app_id AND p.workspace_id = r.workspace_id \
-         LEFT JOIN automations a ON a.id = r.automation_id WHERE q.run_id IN (",
+         LEFT JOIN automations a ON a.id = r.automation_id WHERE q.run_id",
     );
-    sql.bind_all(leased.iter().map(|(_, run)| *run)).push(") ORDER BY q.available_at, q.run_id");
+    sql.push_any(tx, leased.iter().map(|(_, run)| *run)).push(" ORDER BY q.available_at, q.run_id");
     sql.fetch_all(tx).await?.iter().map(|row| claimed_run(row, shares)).collect()
 }
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::{
     convert::millis,
-    sql::{Sql, SqlExecutor, column, statement_chunks_for},
+    sql::{Sql, SqlExecutor, array_chunks_for, column},
 };
 
 /// Keeps what failed for good, once its end is written. What a person started by hand is theirs to start again.
@@ -26,7 +26,7 @@ pub(crate) async fn insert_failed_runs<D: SqlExecutor>(
         .filter(|run| matches!(run.outcome, AttemptOutcome::Failed(_) | AttemptOutcome::Blocked(_)))
         .map(|run| run.id.uuid())
         .collect();
-    for dead in statement_chunks_for(db, &dead) {
+    for dead in array_chunks_for(db, &dead) {
         let mut sql = Sql::new(
             "INSERT INTO dead_letters (id, workspace_id, app_id, automation_id, kind, state, trigger_kind, reason, \
              message, run_id, version_id, attempt, payload_bytes, created_at) SELECT r.id, r.workspace_id, r.app_id, \
@@ -39,7 +39,7 @@ pub(crate) async fn insert_failed_runs<D: SqlExecutor>(
              WHERE r.trigger_kind <> ",
         );
         sql.bind(TriggerKind::Manual.as_str());
-        sql.push(" AND r.id IN (").bind_all(dead.iter().copied()).push(") ON CONFLICT (id) DO NOTHING");
+        sql.push(" AND r.id").push_any(db, dead.iter().copied()).push(" ON CONFLICT (id) DO NOTHING");
         sql.execute(db).await?;
     }
     Ok(())

@@ -20,7 +20,7 @@ use super::quota;
 use crate::{
     convert::{RowContext, millis, to_json},
     queue_sql::{CONCURRENCY_BLOCKED, HELD, READY, promote_blocked},
-    sql::{Sql, SqlExecutor, column, statement_chunks_for},
+    sql::{Sql, SqlExecutor, array_chunks_for, column},
 };
 
 /// A run that was started.
@@ -55,7 +55,7 @@ pub(crate) async fn enqueue_triggered_runs<D: SqlExecutor>(
         return Ok(Vec::new());
     }
     let mut triggered = Vec::new();
-    for ended in statement_chunks_for(db, &ended) {
+    for ended in array_chunks_for(db, &ended) {
         for trigger in find_triggered_automations(db, ended).await? {
             if enqueue(db, &trigger).await? {
                 triggered.push(TriggeredRun {
@@ -95,8 +95,8 @@ async fn find_triggered_automations<D: SqlExecutor>(
          OR s.sharing = 'workspace' OR (s.sharing = 'team' AND m.role <> 'viewer')))) AND (a.event = ",
     );
     sql.bind(RUN_FINISHED).push(" OR (a.event = ").bind(RUN_FAILED);
-    sql.push(" AND r.status <> 'succeeded')) AND r.id IN (").bind_all(ended.iter().copied());
-    sql.push(") ORDER BY r.id, a.id");
+    sql.push(" AND r.status <> 'succeeded')) AND r.id").push_any(db, ended.iter().copied());
+    sql.push(" ORDER BY r.id, a.id");
     let mut matches: Vec<EventTrigger> = Vec::new();
     let mut of_run = (Uuid::nil(), 0);
     for found in sql.fetch_all(db).await? {

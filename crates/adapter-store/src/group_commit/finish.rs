@@ -20,7 +20,7 @@ use crate::{
     convert::{millis, to_json},
     observability::log_rows::LogRow,
     queue_sql::{AWAITING_APPROVAL, CONCURRENCY_BLOCKED, LEASED, READY, promote_blocked},
-    sql::{Fields, Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
+    sql::{Fields, Sql, SqlExecutor, SqlRow, array_chunks_for, column, insert_rows, statement_chunks_for},
 };
 
 /// Outcome of a batch of ends.
@@ -96,6 +96,8 @@ async fn dequeue<D: SqlExecutor>(
         let gone = db.execute_many(sql.to_owned(), &rows).await?;
         let gone = ended_attempts.iter().zip(gone).filter(|(_, gone)| *gone);
         dequeued.extend(gone.map(|((_, run), _)| attempt_key(run)));
+    } else if db.takes_arrays() {
+        dequeued.extend(delete_ended(db, &ended_attempts).await?);
     } else {
         for over in statement_chunks_for(db, &ended_attempts) {
             let sql = Sql::new("DELETE FROM run_queue WHERE (");
@@ -112,6 +114,28 @@ async fn dequeue<D: SqlExecutor>(
         dequeued.extend(execute_for_lease_holders(db, sql, &[*attempt]).await?);
     }
     Ok(dequeued)
+}
+
+/// Takes the attempts that their nodes still hold out of the queue in PostgreSQL; which those are.
+async fn delete_ended<D: SqlExecutor>(
+    db: &D,
+    attempts: &[(NodeId, &FinishedRun)],
+) -> Result<BTreeSet<AttemptKey>, StoreError> {
+    let rows = attempts.iter().map(|(node, run)| {
+        let (id, attempt) = attempt_key(run);
+        Fields::new().with(id).with(node.uuid()).with(attempt)
+    });
+    let rows: Vec<Fields<'_>> = rows.collect();
+    if rows.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let mut sql = Sql::new("WITH ended (id, node, number) AS (");
+    sql.push_rows(db, &rows).push(
+        ") DELETE FROM run_queue q USING ended WHERE q.run_id = ended.id AND q.leased_by = ended.node \
+         AND q.attempt = ended.number AND q.state = ",
+    );
+    sql.bind(LEASED).push(" RETURNING q.run_id, q.attempt");
+    sql.fetch_all(db).await?.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect()
 }
 
 /// Runs a statement over the attempts that their nodes still hold; which those are.
@@ -160,14 +184,23 @@ async fn update_runs<D: SqlExecutor>(db: &D, owned: &[&FinishedRun]) -> Result<(
     let rows: Vec<(&FinishedRun, String)> =
         owned.iter().map(|run| Ok((*run, to_json(&run.steps)?))).collect::<Result<_, StoreError>>()?;
     if db.prefers_single_rows() {
-        // The same as `update_many` of one, without the list that it would be read from.
+        // The same, without the list that it would be read from.
         let sql = "UPDATE runs SET status = $1, finished_at = $2, minutes_saved = $3, error_code = $4, \
                    error_message = $5, steps = $6 WHERE id = $7";
         let rows: Vec<Fields<'_>> = rows.iter().map(|(run, steps)| finished_run_values(run, steps)).collect();
         return db.execute_many(sql.to_owned(), &rows).await.map(drop);
     }
-    for rows in statement_chunks_for(db, &rows) {
-        build_update(rows).execute(db).await?;
+    let rows: Vec<Fields<'_>> = rows.iter().map(|(run, steps)| finished_run_values(run, steps)).collect();
+    for rows in array_chunks_for(db, &rows) {
+        let mut sql = Sql::new(
+            "WITH done (status, finished_at, minutes_saved, error_code, error_message, steps, id) AS (",
+        );
+        sql.push_rows(db, rows).push(
+            ") UPDATE runs SET status = done.status, finished_at = done.finished_at, \
+             minutes_saved = done.minutes_saved, error_code = done.error_code, \
+             error_message = done.error_message, steps = done.steps FROM done WHERE runs.id = done.id",
+        );
+        sql.execute(db).await?;
     }
     Ok(())
 }
@@ -184,36 +217,11 @@ fn finished_run_values<'r>(run: &'r FinishedRun, steps: &'r str) -> Fields<'r> {
         .with(run.id.uuid())
 }
 
-fn build_update(rows: &[(&FinishedRun, String)]) -> Sql {
-    let mut sql = Sql::new(
-        "WITH done (id, status, finished_at, minutes_saved, error_code, error_message, steps) AS (VALUES ",
-    );
-    sql.push_values(rows, |sql, (run, steps)| {
-        let (status, finished_at, fault) = status_columns(run);
-        sql.bind(run.id.uuid()).push(", ").bind(status.as_str()).push(", ").bind(finished_at.map(millis));
-        sql.push(", ").bind(run.minutes_saved).push(", ").bind(fault.map(|fault| fault.code.as_str()));
-        sql.push(", ").bind(fault.map(|fault| replace_nul(&fault.message))).push(", ").bind(steps.as_str());
-    });
-    sql.push(
-        ") UPDATE runs SET status = done.status, finished_at = done.finished_at, \
-         minutes_saved = done.minutes_saved, error_code = done.error_code, \
-         error_message = done.error_message, steps = done.steps FROM done WHERE runs.id = done.id",
-    );
-    sql
-}
-
 /// Keeps what the code of runs returned, as far as it is kept.
 async fn insert_results<D: SqlExecutor>(db: &D, owned: &[&FinishedRun]) -> Result<(), StoreError> {
-    let rows: Vec<(Uuid, &str)> =
-        owned.iter().filter_map(|run| Some((run.id.uuid(), run.result.as_ref()?.get()))).collect();
-    for rows in statement_chunks_for(db, &rows) {
-        let mut sql = Sql::new("INSERT INTO run_results (run_id, result) VALUES ");
-        sql.push_values(rows, |sql, (run, result)| {
-            sql.bind(*run).push(", ").bind(*result);
-        });
-        sql.execute(db).await?;
-    }
-    Ok(())
+    let results = owned.iter().filter_map(|run| Some((run.id.uuid(), run.result.as_ref()?.get())));
+    let rows = results.map(|(run, result)| Fields::new().with(run).with(result)).collect();
+    insert_rows(db, ("run_results", "run_id, result"), rows).await
 }
 
 /// PostgreSQL keeps no NUL in text.

@@ -1,14 +1,14 @@
-//! Inserts of many rows: in few statements of many rows where each is a round trip, or one row after the other in a
-//! statement that is prepared once.
+//! Statements of many rows: in few statements of many rows where each is a round trip, with arrays where one shape shall do for
+//! any number, or one row after the other in a statement that is prepared once.
 
 use std::borrow::Cow;
 
 use kernel::StoreError;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
-use sea_orm::Value;
+use sea_orm::{Value, sea_query::ArrayType};
 use uuid::Uuid;
 
-use super::{Sql, SqlExecutor, statement_chunks_for};
+use super::{Sql, SqlExecutor, array_chunks_for};
 
 /// A value of one row; borrowed where the database takes it as it is.
 pub(crate) enum Field<'v> {
@@ -19,6 +19,21 @@ pub(crate) enum Field<'v> {
     Text(Option<Cow<'v, str>>),
     Bytes(Option<Cow<'v, [u8]>>),
     Uuid(Option<Uuid>),
+}
+
+impl Field<'_> {
+    /// Returns the kind of an array of such values, and PostgreSQL's name of their type.
+    fn kind(&self) -> (ArrayType, &'static str) {
+        match self {
+            Self::Boolean(_) => (ArrayType::Bool, "boolean"),
+            Self::Small(_) => (ArrayType::SmallInt, "smallint"),
+            Self::Integer(_) => (ArrayType::BigInt, "bigint"),
+            Self::Real(_) => (ArrayType::Double, "double precision"),
+            Self::Text(_) => (ArrayType::String, "text"),
+            Self::Bytes(_) => (ArrayType::Bytes, "bytea"),
+            Self::Uuid(_) => (ArrayType::Uuid, "uuid"),
+        }
+    }
 }
 
 /// The values of one row, in the order of their columns.
@@ -41,6 +56,27 @@ impl<'v> Fields<'v> {
     }
 }
 
+impl Sql {
+    /// Adds rows as a table, which follows `INSERT INTO t (…)` or stands in a `WITH`. They are at least one, and have values of the
+    /// same kinds.
+    pub(crate) fn push_rows<D: SqlExecutor>(&mut self, db: &D, rows: &[Fields<'_>]) -> &mut Self {
+        if !db.takes_arrays() {
+            return self.push("VALUES ").push_values(rows, |sql, fields| {
+                sql.bind_all(fields.iter().map(Value::from));
+            });
+        }
+        self.push("SELECT * FROM unnest(");
+        let kinds: Vec<(ArrayType, &str)> =
+            rows.iter().take(1).flat_map(Fields::iter).map(Field::kind).collect();
+        for (index, (kind, name)) in kinds.into_iter().enumerate() {
+            let values = rows.iter().filter_map(|fields| fields.0.get(index)).map(Value::from).collect();
+            self.push(if index > 0 { ", " } else { "" });
+            self.bind(Value::Array(kind, Some(Box::new(values)))).push("::").push(name).push("[]");
+        }
+        self.push(")")
+    }
+}
+
 /// Inserts rows.
 pub(crate) async fn insert_rows<D: SqlExecutor>(
     db: &D,
@@ -49,19 +85,17 @@ pub(crate) async fn insert_rows<D: SqlExecutor>(
 ) -> Result<(), StoreError> {
     let insert = || {
         let mut sql = Sql::new("INSERT INTO ");
-        sql.push(table).push(" (").push(columns).push(") VALUES ");
+        sql.push(table).push(" (").push(columns).push(") ");
         sql
     };
     if db.prefers_single_rows() {
         let mut sql = insert();
-        sql.push("(").push_placeholders(columns.split(',').count()).push(")");
+        sql.push("VALUES (").push_placeholders(columns.split(',').count()).push(")");
         return db.execute_many(sql.text, &rows).await.map(drop);
     }
-    for rows in statement_chunks_for(db, &rows) {
+    for rows in array_chunks_for(db, &rows) {
         let mut sql = insert();
-        sql.push_values(rows, |sql, fields| {
-            sql.bind_all(fields.iter().map(Value::from));
-        });
+        sql.push_rows(db, rows);
         sql.execute(db).await?;
     }
     Ok(())

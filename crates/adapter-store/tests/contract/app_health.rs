@@ -245,21 +245,13 @@ async fn add_apps_with_facts(world: &World, count: u32) {
     world.execute("ANALYZE", Vec::new()).await;
 }
 
-/// Ends the connections of stores, and with them the time until the server counts what they read.
-async fn count_what_was_read(world: &World) {
-    let ended = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity \
-         WHERE application_name LIKE 'qala%' AND datname = current_database()";
-    world.execute(ended, Vec::new()).await;
-    world.execute("SELECT pg_stat_force_next_flush()", Vec::new()).await;
-}
-
 /// PostgreSQL's own count of the rows that its plans read; SQLite's plans are compared in the unit tests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_reads_the_rows_of_one_workspace() {
     for count in [20, 20_000] {
         let world = World::new(Database::postgres().await).await;
         add_apps_with_facts(&world, count).await;
-        count_what_was_read(&world).await;
+        world.end_connections("qala%").await;
         world.execute("SELECT pg_stat_reset()", Vec::new()).await;
 
         let store = world.database.open().await;
@@ -270,7 +262,7 @@ async fn postgres_reads_the_rows_of_one_workspace() {
         let ids: Vec<AppId> = apps.iter().map(|(app, _)| app.id).collect();
         store.apps_by_id(world.workspace, &ids).await.unwrap();
         store.app_health(world.workspace, &ids, at(9)).await.unwrap();
-        count_what_was_read(&world).await;
+        world.end_connections("qala%").await;
 
         for table in TABLES.map(|(table, _)| table).into_iter().chain(["apps"]) {
             let sql = "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables WHERE relname = $1";

@@ -255,6 +255,15 @@ impl World {
         self.raw.execute_raw(statement).await.unwrap();
     }
 
+    /// Ends the connections of stores to this PostgreSQL whose name is like `name`, and with them the time until the server counts
+    /// what they read.
+    pub(crate) async fn end_connections(&self, name: &str) {
+        let ended = "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity \
+             WHERE application_name LIKE $1 AND datname = current_database()";
+        self.execute(ended, vec![name.into()]).await;
+        self.execute("SELECT pg_stat_force_next_flush()", Vec::new()).await;
+    }
+
     pub(crate) fn person(&self, name: &str, email: &str, id: UserId) -> User {
         User { id, name: name.to_owned(), email: email.parse().unwrap(), created_at: at(0) }
     }

@@ -41,6 +41,7 @@ mod oauth;
 mod outbox;
 mod people;
 mod planned_changes;
+mod postgres_writer;
 mod projects;
 mod purges;
 mod queue;

@@ -26,13 +26,14 @@ contract!(
     no_more_start_than_there_are_slots,
     a_run_starts_when_it_is_taken_and_not_when_it_was_asked_for,
     what_waits_is_older_than_what_comes,
+    an_end_makes_room_for_what_waits,
     bounded_automations_go_through_the_queue,
     runs_of_every_workspace_start_at_once,
     what_is_not_accepted_gives_its_slot_back,
 );
 
 /// The slots of a node, and the runs that took them.
-struct Slots {
+pub(crate) struct Slots {
     node: NodeId,
     count: u32,
     taken: Arc<AtomicU32>,
@@ -41,14 +42,14 @@ struct Slots {
 
 impl Slots {
     /// Offers so many slots of a new node.
-    fn offer(world: &World, count: u32) -> Arc<Self> {
+    pub(crate) fn offer(world: &World, count: u32) -> Arc<Self> {
         let slots =
             Arc::new(Self { node: world.id(), count, taken: Arc::default(), started: Arc::default() });
         world.store.offer_slots(Some(Arc::<Self>::clone(&slots)));
         slots
     }
 
-    fn started_ids(&self) -> Vec<RunId> {
+    pub(crate) fn started_ids(&self) -> Vec<RunId> {
         let mut ids: Vec<RunId> = self.started.lock().unwrap().iter().map(|(run, _)| run.id).collect();
         ids.sort_unstable();
         ids
@@ -183,28 +184,53 @@ async fn what_waits_is_older_than_what_comes(database: Database) {
     let world = World::new(database).await;
     let (_, webhook) = world.add_webhook_automation(None).await;
     let state = world.state(&webhook).await;
-    let older = world.call(&state);
-    let first = older.run;
-    world.store.accept(older).await.unwrap();
-    let slots = Slots::offer(&world, 9);
-    world.store.accept(world.call(&state)).await.unwrap();
-    assert_eq!((slots.started_ids().len(), slots.taken()), (0, 0), "it waits behind the first");
-    let claimed = world.claim(slots.node, 1, at(5)).await;
-    assert_eq!(claimed.iter().map(|run| run.id).collect::<Vec<_>>(), [first]);
+    let calls: Vec<_> = (0..4).map(|_| world.call(&state)).collect();
+    let ids: Vec<_> = calls.iter().map(|call| call.run).collect();
+    let [first, second, third, fourth] = calls.try_into().unwrap();
+    for call in [first, second] {
+        world.store.accept(call).await.unwrap();
+    }
+    let slots = Slots::offer(&world, 1);
+    world.store.accept(third).await.unwrap();
+    assert_eq!((slots.started_ids(), slots.taken()), (ids[..1].to_vec(), 1), "the oldest takes the slot");
+    assert_eq!(world.run(ids[0]).await.state.status(), RunStatus::Running);
+    // Enough for all that wait: then what comes may start too.
+    let more = Slots::offer(&world, 9);
+    world.store.accept(fourth).await.unwrap();
+    assert_eq!((more.started_ids(), more.taken()), (ids[1..].to_vec(), 3));
+    assert!(world.claim(world.id(), 9, at(5)).await.is_empty());
+}
+
+async fn an_end_makes_room_for_what_waits(database: Database) {
+    let world = World::new(database).await;
+    let (_, webhook) = world.add_webhook_automation(None).await;
+    let state = world.state(&webhook).await;
+    let calls: Vec<_> = (0..3).map(|_| world.call(&state)).collect();
+    let ids: Vec<_> = calls.iter().map(|call| call.run).collect();
+    let slots = Slots::offer(&world, 1);
+    accept_all(&world, calls).await;
+    assert_eq!(slots.started_ids(), ids[..1]);
+    let ended = finished_run(&slots.started.lock().unwrap()[0].0, AttemptOutcome::Succeeded);
+    slots.taken.store(0, Ordering::SeqCst);
+    assert!(world.store.finish(slots.node, ended).await.unwrap());
+    assert_eq!((slots.started_ids(), slots.taken()), (ids[..2].to_vec(), 1));
+    // The lease is the node's, as that of a claim.
+    let held = world.store.held_runs(slots.node, &ids).await.unwrap();
+    assert_eq!(held, ids[1..2]);
 }
 
 async fn bounded_automations_go_through_the_queue(database: Database) {
     let world = World::new(database).await;
     let (_, webhook) = world.add_webhook_automation(Some(1)).await;
     let state = world.state(&webhook).await;
-    let calls = vec![world.call(&state), world.call(&state)];
-    let ids: Vec<_> = calls.iter().map(|call| call.run).collect();
+    let calls: Vec<_> = (0..4).map(|_| world.call(&state)).collect();
     let slots = Slots::offer(&world, 9);
-    accept_all(&world, calls).await;
-    assert_eq!(slots.taken(), 0);
-    let claimed = world.claim(slots.node, 10, at(5)).await;
-    let [one] = claimed.iter().map(|run| run.id).collect::<Vec<_>>().try_into().unwrap();
-    assert!(ids.contains(&one));
+    // One after the other: the first is let into the queue, where a later batch finds it.
+    for call in calls {
+        world.store.accept(call).await.unwrap();
+    }
+    assert_eq!(slots.taken(), 1, "its automation runs once at a time");
+    assert!(world.claim(slots.node, 10, at(5)).await.is_empty());
 }
 
 /// On PostgreSQL several writers accept, each for its workspaces.

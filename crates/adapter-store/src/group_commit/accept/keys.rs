@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use kernel::{
-    Id, StoreError,
+    Id, StoreError, Timestamp,
     id::{DeliveryId, HookId, RunId},
 };
 use runs::webhooks::{AcceptCall, AcceptOutcome, DedupKey};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::{
     convert::millis,
     error::inconsistent,
-    sql::{Sql, SqlExecutor, SqlRow, column, statement_chunks_for},
+    sql::{Fields, Sql, SqlExecutor, SqlRow, array_chunks_for, column, statement_chunks_for},
 };
 
 /// A key and the webhook it is of.
@@ -35,14 +35,12 @@ pub(super) async fn claim_keys<D: SqlExecutor>(
 ) -> Result<BTreeSet<WebhookKey>, StoreError> {
     let rows: Vec<_> = wanted.iter().collect();
     let mut claimed = BTreeSet::new();
-    for rows in statement_chunks_for(db, &rows) {
-        let mut sql = Sql::new(
-            "INSERT INTO webhook_keys (webhook_id, digest, run_id, delivery_id, expires_at) VALUES ",
-        );
-        sql.push_values(rows, |sql, ((hook, digest), (call, key))| {
-            sql.bind(hook.uuid()).push(", ").bind(digest.to_vec()).push(", ").bind(call.run.uuid());
-            sql.push(", ").bind(call.delivery.uuid()).push(", ").bind(millis(key.expires_at));
-        });
+    for rows in array_chunks_for(db, &rows) {
+        let keys: Vec<_> = rows
+            .iter()
+            .map(|(key, (call, dedup))| key_row(key, (call.run, call.delivery), dedup.expires_at))
+            .collect();
+        let mut sql = insert_keys(db, &keys);
         // A key whose time is over is as good as none.
         let now = rows.iter().map(|(_, (call, _))| call.at).max().map_or(0, millis);
         sql.push(
@@ -56,6 +54,21 @@ pub(super) async fn claim_keys<D: SqlExecutor>(
         );
     }
     Ok(claimed)
+}
+
+fn key_row(
+    (hook, digest): &WebhookKey,
+    (run, delivery): (RunId, DeliveryId),
+    expires_at: Timestamp,
+) -> Fields<'static> {
+    let of_call = Fields::new().with(hook.uuid()).with(digest.to_vec()).with(run.uuid());
+    of_call.with(delivery.uuid()).with(millis(expires_at))
+}
+
+fn insert_keys<D: SqlExecutor>(db: &D, keys: &[Fields<'_>]) -> Sql {
+    let mut sql = Sql::new("INSERT INTO webhook_keys (webhook_id, digest, run_id, delivery_id, expires_at) ");
+    sql.push_rows(db, keys);
+    sql
 }
 
 fn read_key(row: &SqlRow) -> Result<WebhookKey, StoreError> {
@@ -101,14 +114,12 @@ pub(super) async fn insert_repeated_keys<D: SqlExecutor>(
         }
     }
     let keys: Vec<_> = keys.into_iter().collect();
-    for keys in statement_chunks_for(db, &keys) {
-        let mut sql = Sql::new(
-            "INSERT INTO webhook_keys (webhook_id, digest, run_id, delivery_id, expires_at) VALUES ",
-        );
-        sql.push_values(keys, |sql, ((hook, digest), (run, delivery, expires_at))| {
-            sql.bind(hook.uuid()).push(", ").bind(digest.to_vec()).push(", ").bind(run.uuid()).push(", ");
-            sql.bind(delivery.uuid()).push(", ").bind(millis(*expires_at));
-        });
+    for keys in array_chunks_for(db, &keys) {
+        let keys: Vec<_> = keys
+            .iter()
+            .map(|(key, (run, delivery, expires_at))| key_row(key, (*run, *delivery), *expires_at))
+            .collect();
+        let mut sql = insert_keys(db, &keys);
         sql.push(" ON CONFLICT (webhook_id, digest) DO NOTHING");
         sql.execute(db).await?;
     }
