@@ -10,6 +10,7 @@ mod audit;
 mod batch;
 mod checkpointer;
 mod claim;
+mod claim_for_slots;
 mod claim_turns;
 mod dead_letters;
 mod event_triggers;

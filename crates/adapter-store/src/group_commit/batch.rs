@@ -47,9 +47,10 @@ pub(super) struct Batch<'o> {
 #[derive(Default)]
 pub(super) struct BatchOutcome {
     pub(super) outcomes: Vec<AcceptOutcome>,
-    /// The runs of accepted calls that have a slot already.
+    /// Runs that have a slot already, of accepted calls and from the queue.
     pub(super) started: Vec<StartedRun>,
     pub(super) lease_held: Vec<bool>,
+    /// True if the batch put runs into the queue that are due.
     pub(super) has_ready_runs: bool,
     pub(super) claimed: Vec<Vec<ClaimedRun>>,
     /// The observations of apps that were written.

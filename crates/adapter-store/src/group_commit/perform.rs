@@ -9,10 +9,11 @@ use super::{
     audit,
     batch::{Batch, BatchOutcome},
     claim,
+    claim_for_slots::{SlotClaim, claim_for_slots},
     finish::{self, FinishedBatch},
     publish, refusal,
     signature_cache::SignatureCache,
-    slots::{OfferedSlots, OpenSlots},
+    slots::{OfferedSlots, OpenSlots, StartedRun},
 };
 use crate::sql::SqlExecutor;
 
@@ -34,19 +35,19 @@ impl<'o> Batch<'o> {
         Ok(Some(BatchOutcome { claimed, ..BatchOutcome::default() }))
     }
 
-    /// Returns the slots that may be taken by what is accepted now: none if anything has waited for longer.
-    async fn slots_for_accepted<D: SqlExecutor>(
+    /// Gives slots that are free to what has waited for longest. Returns the slots that calls may take as they are accepted: none
+    /// while anything waits.
+    async fn fill_slots<D: SqlExecutor>(
         &self,
         tx: &D,
         slots: &OfferedSlots,
-    ) -> Result<Option<OpenSlots>, StoreError> {
-        if self.accept.is_empty() {
-            return Ok(None);
-        }
-        match slots.open() {
-            Some(open) if !claim::has_ready_work(tx, &open.claim).await? => Ok(Some(open)),
-            _ => Ok(None),
-        }
+    ) -> Result<(Vec<StartedRun>, Option<OpenSlots>), StoreError> {
+        // An end makes room; whether anything waits for it is asked only if something did.
+        let may_have_work = !self.accept.is_empty() || (!self.finish.is_empty() && slots.has_backlog());
+        let Some(open) = slots.open().filter(|_| may_have_work) else { return Ok((Vec::new(), None)) };
+        let SlotClaim { started, is_queue_empty } = claim_for_slots(tx, &open).await?;
+        slots.set_backlog(!is_queue_empty);
+        Ok((started, Some(open).filter(|_| is_queue_empty)))
     }
 
     /// Writes the batch. Claims come late, so that they can take what the batch accepts and makes room for. Events come
@@ -59,9 +60,15 @@ impl<'o> Batch<'o> {
         slots: &OfferedSlots,
     ) -> Result<BatchOutcome, StoreError> {
         let finished = finish::finish(tx, &self.finish, observations).await?;
-        let open = self.slots_for_accepted(tx, slots).await?;
-        let AcceptedBatch { outcomes, started } =
-            accept::accept(tx, &self.accept, open.as_ref(), signatures).await?;
+        let (mut started, open) = self.fill_slots(tx, slots).await?;
+        let accepted = accept::accept(tx, &self.accept, open.as_ref(), signatures).await?;
+        let AcceptedBatch { outcomes, started: started_at_once } = accepted;
+        let accepted = outcomes.iter().filter(|outcome| **outcome == AcceptOutcome::Accepted).count();
+        let is_work_queued = accepted > started_at_once.len();
+        if is_work_queued {
+            slots.set_backlog(true);
+        }
+        started.extend(started_at_once);
         refusal::insert_refusals(tx, &self.refuse).await?;
         let of_accepted =
             self.accept.iter().zip(&outcomes).filter(|(_, verdict)| **verdict == AcceptOutcome::Accepted);
@@ -82,7 +89,7 @@ impl<'o> Batch<'o> {
             outcomes,
             started,
             lease_held,
-            has_ready_runs,
+            has_ready_runs: has_ready_runs || is_work_queued,
             claimed,
             observed,
             published_workspaces: published,

@@ -29,8 +29,7 @@ impl Replies {
         ops: impl Iterator<Item = WriteOp>,
         written: BatchOutcome,
     ) -> Option<DurabilityWaiter> {
-        let accepted = written.outcomes.iter().filter(|verdict| **verdict == AcceptOutcome::Accepted).count();
-        if written.has_ready_runs || accepted > written.started.len() {
+        if written.has_ready_runs {
             self.queue_notify.notify_one();
         }
         self.slots.start(written.started);

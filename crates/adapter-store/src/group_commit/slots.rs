@@ -1,6 +1,9 @@
 //! The slots that calls may take as they are accepted.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use kernel::Timestamp;
 use runs::queue::{ClaimedRun, RunSlot, RunSlots};
@@ -15,6 +18,8 @@ use super::{
 pub(crate) struct OfferedSlots {
     slots: Mutex<Option<Arc<dyn RunSlots>>>,
     history: Arc<ClaimHistory>,
+    /// False if nothing was due when the queue was last looked at. A hint: work of other nodes is found by the next claim.
+    has_backlog: AtomicBool,
 }
 
 /// Slots with room, and the claim that they stand for.
@@ -47,6 +52,14 @@ impl OfferedSlots {
         let (node, clock, history) = (slots.node(), slots.clock(), self.history());
         let claim = ClaimRequest { node, limit: slots.limit()?, clock, history };
         Some(OpenSlots { slots, claim })
+    }
+
+    pub(super) fn has_backlog(&self) -> bool {
+        self.has_backlog.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_backlog(&self, has_backlog: bool) {
+        self.has_backlog.store(has_backlog, Ordering::Relaxed);
     }
 
     pub(super) fn history(&self) -> Arc<ClaimHistory> {
