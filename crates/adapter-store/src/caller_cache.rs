@@ -1,16 +1,18 @@
 //! Cache of what every request asks about its caller: sessions, tokens, agents' grants, memberships, people,
-//! workspaces.
+//! workspaces; and of the apps that visitors ask for by their address.
 //!
 //! Whoever writes one of them says so with [`StoreTx::invalidate_caller`](crate::tx::StoreTx::invalidate_caller). Once
 //! that is committed, this process drops it from the cache before the request is answered, and a row in
 //! `caller_changes` tells the other nodes. The crate `caller-cache` polls those rows and says when an entry may be
 //! trusted; this module has the records and the rows.
-//! See `docs/decisions/0006-cache-callers-and-invalidate-within-a-second.md`.
+//! See `docs/decisions/0006-cache-callers-and-invalidate-within-a-second.md` and
+//! `docs/decisions/0177-serve-visits-from-the-caller-cache.md`.
 
 mod changes;
 
 use std::{sync::Arc, time::Duration};
 
+use ::apps::App;
 use ::caller_cache::{CacheBounds, Caches, KeyCache};
 use ::identity::{
     User,
@@ -21,9 +23,10 @@ use ::identity::{
 use ::workspace::Workspace;
 use kernel::{
     authority::MembershipFact,
-    id::{GrantId, SessionId, TokenId, UserId, WorkspaceId},
+    id::{AppId, GrantId, SessionId, TokenId, UserId, WorkspaceId},
     token::Digest,
 };
+use sha2::{Digest as _, Sha256};
 
 pub(crate) use changes::{CallerChange, ChangeTable, delete_old_changes, insert_changes};
 
@@ -31,6 +34,8 @@ pub(crate) use changes::{CallerChange, ChangeTable, delete_old_changes, insert_c
 const BOUNDS: CacheBounds = CacheBounds { capacity: 20_000, time_to_idle: Duration::from_secs(600) };
 
 type DigestBytes = [u8; Digest::LEN];
+/// SHA-256 of an app's slug.
+type SlugDigest = [u8; 32];
 type DigestCache<K, T> = ::caller_cache::DigestCache<DigestBytes, K, T>;
 pub(crate) type CallerCache = ::caller_cache::CallerCache<CallerRecords, ChangeTable>;
 pub(crate) type CacheView<'a> = ::caller_cache::CacheView<'a, CallerRecords>;
@@ -45,6 +50,8 @@ pub(crate) struct CallerRecords {
     pub(crate) workspaces: KeyCache<WorkspaceId, Arc<Workspace>>,
     pub(crate) agent_tokens: DigestCache<TokenId, AccessToken>,
     pub(crate) grants: KeyCache<GrantId, Arc<Grant>>,
+    /// Live apps; whether their workspaces are, `workspaces` knows.
+    pub(crate) apps: ::caller_cache::DigestCache<SlugDigest, AppId, App>,
 }
 
 impl Default for CallerRecords {
@@ -57,6 +64,7 @@ impl Default for CallerRecords {
             workspaces: KeyCache::new(BOUNDS),
             agent_tokens: DigestCache::new(BOUNDS),
             grants: KeyCache::new(BOUNDS),
+            apps: ::caller_cache::DigestCache::new(BOUNDS),
         }
     }
 }
@@ -73,6 +81,7 @@ impl Caches for CallerRecords {
             CallerChange::Workspace(id) => self.workspaces.invalidate(id),
             CallerChange::AgentToken(id) => self.agent_tokens.invalidate(id),
             CallerChange::Grant(id) => self.grants.invalidate(id),
+            CallerChange::App(id) => self.apps.invalidate(id),
         }
     }
 
@@ -84,10 +93,16 @@ impl Caches for CallerRecords {
         self.workspaces.invalidate_all();
         self.agent_tokens.invalidate_all();
         self.grants.invalidate_all();
+        self.apps.invalidate_all();
     }
 }
 
 /// Returns the keys of the cache that a secret may be stored under.
 pub(crate) fn digest_keys(candidates: &[Digest]) -> impl Iterator<Item = DigestBytes> {
     candidates.iter().map(|digest| *digest.as_bytes())
+}
+
+/// Returns the key of the cache that an app is stored under.
+pub(crate) fn slug_key(slug: &str) -> SlugDigest {
+    Sha256::digest(slug).into()
 }

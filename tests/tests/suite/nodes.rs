@@ -248,6 +248,74 @@ async fn a_schedule_fires_once_across_nodes() -> Result<()> {
     .await
 }
 
+/// A run that starts as its call is accepted is never in the queue, so its first event is that it runs.
+#[tokio::test]
+async fn a_run_starts_as_it_is_accepted_on_every_node() -> Result<()> {
+    let options = Server::with(Database::Postgres).args(["--no-rate-limits"]);
+    tests::on_server(options, async |first| {
+        let second = first.start_another_node().await?;
+        let fixture = Fixture::create(&first).await?;
+        let other_webhook = fixture.webhook.with_base_url(second.base_url());
+        for call in 0..12 {
+            let webhook = if call % 2 == 0 { &fixture.webhook } else { &other_webhook };
+            let run = webhook.send(&json!({"call": call})).await?.string_at("/runId")?;
+            // One after the other, so that nothing waits when the next one comes.
+            fixture.owner.wait_for_success(&run).await?;
+        }
+        let published = fixture.published_statuses().await?;
+        assert_eq!(published.len(), 12);
+        assert!(published.values().all(|statuses| statuses == &["running", "succeeded"]), "{published:?}");
+        Ok(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_visit_finds_the_app_as_it_is_on_every_node() -> Result<()> {
+    tests::on_database(Database::Postgres, async |first| {
+        let second = first.start_another_node().await?;
+        let owner = first.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?;
+        let source = |text: &str| format!("export default {{ fetch() {{ return new Response('{text}') }} }}");
+        let app = owner.create_app(&workspace.id, &source("one")).await?;
+        let app_path = format!("/v1/apps/{app}");
+        let page = format!("/a/{}/", owner.get(&app_path).await?.string_at("/slug")?);
+        let (visitor, other_visitor) = (first.client(), second.client());
+        // At once on the node that made the change, and within a second on the other one.
+        let shows = async |expected: (u16, &str)| {
+            let check = async |visitor: &Client| {
+                let reply = visitor.get(&page).await?;
+                let body = String::from_utf8_lossy(&reply.body).into_owned();
+                let seen = (reply.status.as_u16(), body.contains(expected.1));
+                ensure!(seen == (expected.0, true), "{} {body}, and not {expected:?}", reply.status);
+                Ok(())
+            };
+            check(&visitor).await?;
+            eventually_within(Duration::from_secs(3), "the other node follows", async || {
+                check(&other_visitor).await
+            })
+            .await?;
+            check(&visitor).await
+        };
+        shows((200, "one")).await?;
+        let version_path = format!("{app_path}/versions");
+        let first_version = owner.get(&version_path).await?.string_at("/versions/0/id")?;
+        let version = json!({"files": {"main.js": source("two")}});
+        let second_version = owner.post(&version_path, &version).await?.string_at("/id")?;
+        shows((200, "two")).await?;
+        let rollback = json!({"expectCurrentVersionId": second_version});
+        owner.post(&format!("{version_path}/{first_version}/rollback"), &rollback).await?.ok()?;
+        shows((200, "one")).await?;
+        owner.patch(&app_path, &json!({"paused": true})).await?.ok()?;
+        shows((503, "app_paused")).await?;
+        owner.patch(&app_path, &json!({"paused": false})).await?.ok()?;
+        shows((200, "one")).await?;
+        owner.delete(&app_path).await?.assert_status(200);
+        shows((404, "not_found")).await
+    })
+    .await
+}
+
 #[tokio::test]
 async fn a_revoked_token_is_refused_on_every_node() -> Result<()> {
     tests::on_database(Database::Postgres, async |first| {
@@ -270,6 +338,17 @@ async fn a_revoked_token_is_refused_on_every_node() -> Result<()> {
 
 tests::on_both! {
     args: ["--no-rate-limits"];
+
+    async fn a_run_starts_as_it_is_accepted(server: Server) -> Result<()> {
+        let fixture = Fixture::create(&server).await?;
+        for call in 0..5 {
+            let run = fixture.webhook.send(&json!({"call": call})).await?.string_at("/runId")?;
+            fixture.owner.wait_for_success(&run).await?;
+        }
+        let published = fixture.published_statuses().await?;
+        assert!(published.values().all(|statuses| statuses == &["running", "succeeded"]), "{published:?}");
+        Ok(())
+    }
 
     async fn accepted_runs_survive_a_crash(mut server: Server) -> Result<()> {
         let fixture = Fixture::create(&server).await?;

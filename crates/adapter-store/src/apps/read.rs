@@ -1,12 +1,17 @@
 //! Reads of apps and versions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use ::apps::{
     App, AppVersion, AppsRead, VersionKind,
     access::AppGrant,
     versions::{BuiltFrom, ChangeBuilder, Handlers, Rollback, VersionContent},
 };
+use ::caller_cache::CachedRecord;
+use ::workspace::WorkspaceRead;
 use async_trait::async_trait;
 use kernel::{
     StoreError,
@@ -22,6 +27,7 @@ use sea_orm::{
 
 use super::visibility::visible_apps;
 use crate::{
+    caller_cache::slug_key,
     code_files,
     convert::RowContext,
     entity::{
@@ -147,13 +153,24 @@ impl AppsRead for Store {
     }
 
     async fn app_by_slug(&self, slug: &str) -> Result<Option<App>, StoreError> {
+        let cache = self.cache_view().await;
+        let digest = slug_key(slug);
+        if let Some(app) = cache.get_by_digest(|all| &all.apps, [digest]) {
+            let has_workspace = WorkspaceRead::workspace(self, app.value.workspace).await?.is_some();
+            return Ok(has_workspace.then(|| app.value.clone()));
+        }
         let found = live_apps()
             .filter(apps::Column::Slug.eq(slug))
             .filter(query::is_live_workspace(Expr::col((apps::Entity, apps::Column::WorkspaceId))))
             .one(self.read())
             .await
             .or_store_error()?;
-        Ok(found.map(App::from))
+        let found = found.map(App::from);
+        if let Some(app) = &found {
+            let record = Arc::new(CachedRecord { digest, value: app.clone() });
+            cache.insert_record(|all| &all.apps, app.id, &record);
+        }
+        Ok(found)
     }
 
     async fn app(&self, workspace: WorkspaceId, app: AppId) -> Result<Option<App>, StoreError> {

@@ -24,6 +24,7 @@ use sea_orm::{
 
 use crate::{
     apps::read::{app_grants_of, version_with_content},
+    caller_cache::CallerChange,
     code_files::{
         self, CodeWrite, STORED_APART, delete_files_of_app, draft_owner, plan_prune, version_bytes,
     },
@@ -106,6 +107,7 @@ impl AppsTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
+        self.invalidate_caller(CallerChange::App(app.id));
         Ok(())
     }
 
@@ -150,6 +152,7 @@ impl AppsTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
+        self.invalidate_caller(CallerChange::App(app));
         Ok(())
     }
 
@@ -266,6 +269,7 @@ impl AppsTx for StoreTx {
         let previous_sharing = found.sharing.0;
         let changed = apps::ActiveModel { sharing: Set(DbText(sharing)), ..found.into() };
         apps::Entity::update(changed).exec(self.write()).await.or_store_error()?;
+        self.invalidate_caller(CallerChange::App(app));
         let revoked = app_grants::Entity::delete_many()
             .filter(app_grants::Column::AppId.eq(DbId(app)))
             .exec_with_returning(self.write())

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ::caller_cache::{ChangeSource, RecordedChange};
 use kernel::{
     Id, StoreError,
-    id::{GrantId, SessionId, TokenId, UserId, WorkspaceId},
+    id::{AppId, GrantId, SessionId, TokenId, UserId, WorkspaceId},
 };
 use sea_orm::{
     ConnectionTrait as _, DatabaseConnection, DatabaseTransaction, DbBackend, DerivePartialModel,
@@ -19,7 +19,7 @@ use crate::{entity::caller_changes, error::OrStoreError as _, sql::statement_chu
 /// Milliseconds that a poll goes back; half of it is longer than a transaction takes from its first write to its commit.
 const LOOKBACK_MS: i64 = 60_000;
 
-/// Something about callers that was written.
+/// Something about callers, or an app, that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum CallerChange {
     Session(SessionId),
@@ -30,6 +30,7 @@ pub(crate) enum CallerChange {
     /// An access token of an agent.
     AgentToken(TokenId),
     Grant(GrantId),
+    App(AppId),
 }
 
 impl CallerChange {
@@ -42,6 +43,7 @@ impl CallerChange {
             Self::Workspace(id) => (5, id.uuid(), None),
             Self::AgentToken(id) => (6, id.uuid(), None),
             Self::Grant(id) => (7, id.uuid(), None),
+            Self::App(id) => (8, id.uuid(), None),
         }
     }
 
@@ -60,6 +62,7 @@ impl CallerChange {
             (5, _) => Self::Workspace(Id::from_uuid(subject)),
             (6, _) => Self::AgentToken(Id::from_uuid(subject)),
             (7, _) => Self::Grant(Id::from_uuid(subject)),
+            (8, _) => Self::App(Id::from_uuid(subject)),
             _ => return None,
         })
     }
@@ -163,6 +166,7 @@ mod tests {
             CallerChange::Workspace(id(6)),
             CallerChange::AgentToken(id(7)),
             CallerChange::Grant(id(8)),
+            CallerChange::App(id(9)),
         ];
         for change in changes {
             let (kind, subject, beside) = change.to_columns();

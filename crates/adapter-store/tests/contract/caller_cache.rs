@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use ::apps::{App, AppsRead as _, AppsTx as _};
 use ::identity::{
     IdentityRead as _, IdentityTx as _,
     oauth::{AccessToken, AgentAccess, ClientKind, ClientSnapshot, Grant, OAuthRead as _, OAuthTx as _},
     tokens::Token,
 };
-use ::workspace::{WorkspaceRead as _, WorkspaceTx as _};
+use ::workspace::{WorkspaceRead as _, WorkspaceTx as _, workspaces::deletion::DeletionTx as _};
 use kernel::{
-    authority::Role,
+    authority::{Role, Sharing},
     caller::{Scope, Scopes},
     token::{Digest, Peppers, TokenHint},
     vault::MasterKeys,
@@ -27,6 +28,8 @@ contract!(
     a_known_token_costs_no_look_at_the_database,
     an_agent_is_out_at_once_here_and_within_a_second_elsewhere,
     a_known_agent_costs_no_look_at_the_database,
+    an_app_changes_at_once_here_and_within_a_second_elsewhere,
+    a_known_app_costs_no_look_at_the_database,
 );
 
 fn digests(text: &str) -> Vec<Digest> {
@@ -218,4 +221,49 @@ async fn a_known_agent_costs_no_look_at_the_database(database: Database) {
         None,
         "of its workspace only"
     );
+}
+
+async fn an_app_changes_at_once_here_and_within_a_second_elsewhere(database: Database) {
+    let world = World::new(database).await;
+    let elsewhere = world.database.open().await;
+    let first = world.store.app(world.workspace, world.app).await.unwrap().unwrap();
+    let version = world.id();
+    world.add_version(world.app, version, 2, world.manifest()).await;
+    let seen = async |store: &adapter_store::Store| store.app_by_slug(&first.slug).await.unwrap();
+    let changed_to = async |expected: Option<App>| {
+        assert_eq!(seen(&world.store).await, expected);
+        wait_until(async || seen(&elsewhere).await == expected).await;
+    };
+    changed_to(Some(first.clone())).await;
+    let published = App { current_version: Some(version), ..first.clone() };
+    world.publish(world.app, Some(version), false).await;
+    changed_to(Some(published.clone())).await;
+    world.publish(world.app, Some(world.version), false).await;
+    changed_to(Some(first.clone())).await;
+    world.publish(world.app, Some(version), true).await;
+    changed_to(Some(App { is_paused: true, ..published.clone() })).await;
+    let renamed = App { name: "Bills".to_owned(), ..published };
+    world.write(async |tx| tx.update_app(&renamed).await).await;
+    changed_to(Some(renamed.clone())).await;
+    world.write(async |tx| tx.replace_access(world.workspace, world.app, Sharing::Team, &[]).await).await;
+    let shared = App { sharing: Sharing::Team, ..renamed };
+    changed_to(Some(shared.clone())).await;
+
+    let owner = world.user;
+    world.write(async |tx| tx.mark_workspace_deleted(world.workspace, at(9), owner).await).await;
+    changed_to(None).await;
+    world.write(async |tx| tx.unmark_workspace_deleted(world.workspace).await).await;
+    changed_to(Some(shared)).await;
+    world.write(async |tx| tx.delete_app(world.workspace, world.app, at(9)).await).await;
+    changed_to(None).await;
+}
+
+async fn a_known_app_costs_no_look_at_the_database(database: Database) {
+    let world = World::new(database).await;
+    let app = world.store.app(world.workspace, world.app).await.unwrap().unwrap();
+    assert_eq!(world.store.app_by_slug(&app.slug).await.unwrap().as_ref(), Some(&app));
+    assert!(world.store.workspace(world.workspace).await.unwrap().is_some());
+    // Behind the store's back, so that only a look at the database could tell.
+    world.execute("UPDATE apps SET deleted_at = 5", Vec::new()).await;
+    assert_eq!(world.store.app_by_slug(&app.slug).await.unwrap(), Some(app));
 }
