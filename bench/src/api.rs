@@ -9,13 +9,19 @@ use chrono::{DateTime, Utc};
 use http::{Method, Request, header};
 use serde_json::{Value, json};
 
-use super::load::RequestFactory;
+use super::{connection::Connection, load::RequestFactory};
 
 /// Rows in the measured table before the first measurement.
 pub(super) const ROWS: u64 = 20_000;
 
 /// Maximum number of rows of one insert.
 const ROWS_PER_INSERT: u64 = 500;
+
+/// Apps and runs that lists have beside those of the sample.
+const LISTED_APPS: usize = 20;
+const LISTED_RUNS: u64 = 60;
+/// Number of the first of those runs, which no measurement comes to.
+const FIRST_LISTED_RUN: u64 = 1_000_000_000_000;
 
 /// An app that does almost nothing, so that the figure is about Qala and not about the app.
 const APP_SOURCE: &str = "export default { async scheduled(event) { return event.data.order; } }";
@@ -27,6 +33,7 @@ const NOTE_LENGTH: usize = 990;
 pub(super) struct BenchWorkspace {
     person: Client,
     workspace: String,
+    app: String,
     token: String,
     /// `/v1/projects/{id}/rest/{table}`
     rows_path: String,
@@ -63,6 +70,7 @@ impl BenchWorkspace {
 
         let bench_workspace = Self {
             workspace: workspace.id,
+            app,
             token,
             rows_path: format!("/v1/projects/{project}/rest/bench"),
             project_key: key.string_at("/secret")?,
@@ -116,6 +124,19 @@ impl BenchWorkspace {
         })
     }
 
+    /// Inserts 500 rows with each request.
+    pub(super) fn row_bulk(&self) -> RequestFactory {
+        let (rows, key) = (self.rows_path.clone(), self.project_key.clone());
+        Arc::new(move |number| {
+            let first = number * ROWS_PER_INSERT;
+            let body = (first..first + ROWS_PER_INSERT).map(|number| row(&format!("bulk-{number}"), number));
+            let request = Request::builder().method(Method::POST).uri(&rows);
+            let request = request.header(header::AUTHORIZATION, format!("Bearer {key}"));
+            let body = Bytes::from(body.collect::<Value>().to_string());
+            Ok(request.header(header::CONTENT_TYPE, "application/json").body(body)?)
+        })
+    }
+
     pub(super) fn webhook_requests(&self) -> RequestFactory {
         deliveries(&self.webhook, IdempotencyKeys::None)
     }
@@ -127,6 +148,29 @@ impl BenchWorkspace {
     pub(super) fn run_list(&self) -> RequestFactory {
         let path = format!("/v1/workspaces/{}/runs", self.workspace);
         get(&self.token, move |_| path.clone())
+    }
+
+    pub(super) fn app_read(&self) -> RequestFactory {
+        let path = format!("/v1/apps/{}", self.app);
+        get(&self.token, move |_| path.clone())
+    }
+
+    pub(super) fn app_list(&self) -> RequestFactory {
+        let path = format!("/v1/workspaces/{}/apps", self.workspace);
+        get(&self.token, move |_| path.clone())
+    }
+
+    /// Adds apps and runs, so that lists of them have a usual length.
+    pub(super) async fn fill_lists(&self, address: &str) -> Result<()> {
+        for _ in 0..LISTED_APPS {
+            self.person.create_app(&self.workspace, APP_SOURCE).await?;
+        }
+        let (deliveries, mut connection) =
+            (self.webhook_requests(), Connection::open(address.to_owned()).await?);
+        for number in 0..LISTED_RUNS {
+            connection.send(&deliveries(FIRST_LISTED_RUN + number)?).await?;
+        }
+        Ok(())
     }
 
     /// Counts the runs of 400 days, so that there are more than are counted.
@@ -157,7 +201,7 @@ impl BenchWorkspace {
 }
 
 /// The app of the quiet workspace.
-const PAGE_APP_SOURCE: &str = "export default { fetch() { return new Response('hello'); } };";
+pub(super) const PAGE_APP_SOURCE: &str = "export default { fetch() { return new Response('hello'); } };";
 
 /// An app that uses up workers, processors, memory and the log.
 const HOSTILE_APP_SOURCE: &str = "

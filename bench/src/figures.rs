@@ -1,7 +1,6 @@
 //! Measurement of the standard figures.
 
 use std::{
-    fs,
     ops::Range,
     time::{Duration, Instant},
 };
@@ -16,6 +15,7 @@ use super::{
     baselines::{self, NullServer},
     bulk_tokens, in_process,
     load::{self, LoadResult, RequestFactory},
+    processes::resident_bytes,
 };
 
 /// Long enough for the work after a start to settle.
@@ -190,48 +190,4 @@ fn measure_machine_baselines(folder: &std::path::Path) -> Result<Vec<TableRow>> 
         TableRow::without_baseline("raw SQLite by id", format!("{selects:.0}/s")),
         TableRow::without_baseline("fdatasync of 4 KiB", format!("{syncs:.0}/s")),
     ])
-}
-
-/// Returns the resident memory of a process and all its descendants. Shared pages are divided among the processes that
-/// share them (`Pss` of `proc_pid_smaps_rollup(5)`).
-pub(super) fn resident_bytes(root: u32) -> Result<u64> {
-    let mut processes = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let Ok(id) = entry?.file_name().to_string_lossy().parse::<u32>() else { continue };
-        // A process may end between being listed and being read.
-        if let Ok(status) = fs::read_to_string(format!("/proc/{id}/status")) {
-            processes.push((id, status_field(&status, "PPid").unwrap_or(0)));
-        }
-    }
-    let mut tree = vec![u64::from(root)];
-    let mut kilobytes = 0;
-    while let Some(process) = tree.pop() {
-        let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
-        kilobytes += status_field(&rollup, "Pss").unwrap_or(0);
-        tree.extend(processes.iter().filter(|(_, parent)| *parent == process).map(|(id, _)| u64::from(*id)));
-    }
-    Ok(kilobytes * 1024)
-}
-
-fn status_field(status: &str, name: &str) -> Option<u64> {
-    let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    value.split_whitespace().next()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_are_read_from_a_process_status() {
-        let status = "Name:\tqala\nPPid:\t12\nVmRSS:\t   20480 kB\n";
-        assert_eq!(status_field(status, "PPid"), Some(12));
-        assert_eq!(status_field(status, "VmRSS"), Some(20480));
-        assert_eq!(status_field(status, "VmSwap"), None);
-    }
-
-    #[test]
-    fn the_memory_of_this_process_is_measured() {
-        assert!(resident_bytes(std::process::id()).unwrap() > 100_000);
-    }
 }

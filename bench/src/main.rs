@@ -13,9 +13,11 @@ mod figures;
 mod in_process;
 mod load;
 mod pocketbase_comparison;
+mod processes;
 mod release_comparison;
 mod rounds;
 mod scenarios;
+mod workerd_comparison;
 
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
@@ -75,8 +77,11 @@ struct Options {
     /// Compare rows with those of this PocketBase program instead, in alternating rounds.
     #[arg(long, value_name = "PROGRAM")]
     beside_pocketbase: Option<PathBuf>,
-    /// Compare rows, webhooks, sessions and pages of apps with those of this earlier release of Qala instead, in alternating rounds.
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["crowd", "beside_pocketbase", "database_url"])]
+    /// Compare a page of an app with that of this program, npm's `workerd`, instead, in alternating rounds.
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["crowd", "beside_pocketbase"])]
+    beside_workerd: Option<PathBuf>,
+    /// Compare rows, webhooks, sessions, lists and pages of apps with those of this earlier release of Qala instead, in alternating rounds.
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["crowd", "beside_pocketbase", "beside_workerd", "database_url"])]
     beside_release: Option<PathBuf>,
     /// Alternating rounds of each release per figure.
     #[arg(long, requires = "beside_release", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..))]
@@ -85,7 +90,7 @@ struct Options {
     #[arg(long, value_name = "PROGRAM")]
     program: Option<PathBuf>,
     /// Run this scene instead.
-    #[arg(long, value_enum, conflicts_with_all = ["crowd", "beside_pocketbase", "beside_release", "only"])]
+    #[arg(long, value_enum, conflicts_with_all = ["crowd", "beside_pocketbase", "beside_workerd", "beside_release", "only"])]
     scene: Option<scenarios::Scenario>,
     /// Lift the rate limits in the scene `fairness` too, which keeps the default limits otherwise.
     #[arg(long, requires = "scene")]
@@ -113,6 +118,14 @@ enum Figure {
     RowList,
     /// One row per request.
     RowInsert,
+    /// 500 rows per request; only beside an earlier release.
+    RowBulk,
+    /// The newest runs of a workspace; only beside an earlier release.
+    RunList,
+    /// One app; only beside an earlier release.
+    AppRead,
+    /// The apps of a workspace; only beside an earlier release.
+    AppList,
     /// A page of an app; only beside an earlier release.
     AppHttp,
     /// Signed deliveries to a webhook, each with a body of its own.
@@ -197,6 +210,9 @@ fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         }
         if let Some(program) = &options.beside_pocketbase {
             return pocketbase_comparison::run(&server, program, options, &progress).await;
+        }
+        if let Some(program) = &options.beside_workerd {
+            return workerd_comparison::run(&server, program, options, &progress).await;
         }
         if let Some(scene) = options.scene {
             return scenarios::run(scene, &mut server, options, &progress).await;

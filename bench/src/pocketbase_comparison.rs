@@ -16,8 +16,8 @@ use xtask::shell::Progress;
 
 use super::{
     Options,
-    figures::resident_bytes,
     load::RequestFactory,
+    processes::resident_bytes,
     rounds::{self, TargetLoad, millis},
 };
 use pocketbase::PocketBase;

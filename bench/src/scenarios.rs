@@ -1,5 +1,6 @@
 //! `cargo xtask bench --scene`: figures that need a setup of their own.
 
+mod cost;
 pub(super) mod decoded;
 mod delivery_log;
 mod fairness;
@@ -25,6 +26,8 @@ use super::Options;
 /// A setup that is measured instead of the standard figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Scenario {
+    /// Processor time, statements, syncs and bytes of each operation.
+    Cost,
     /// A row by id and an indexed list, in a table of 20,000 rows and in one of a million.
     Growth,
     /// A row by id in one project, and at random in 2,000 projects of three tables.
@@ -60,6 +63,7 @@ pub(super) async fn run(
     progress: &Progress,
 ) -> Result<()> {
     match scene {
+        Scenario::Cost => cost::run(server, options, progress).await,
         Scenario::Growth => growth::run(server, options, progress).await,
         Scenario::Projects => projects::run(server, options, progress).await,
         Scenario::Pgbench => pgbench::run(server, options, progress).await,

@@ -12,8 +12,8 @@ use xtask::shell::Progress;
 
 use crate::{
     Options,
-    figures::resident_bytes,
     load::RequestFactory,
+    processes::resident_bytes,
     rounds::{self, TargetLoad, millis},
 };
 
