@@ -15,5 +15,6 @@ mod worker_process;
 
 pub use config::{ConcurrencyLimits, RuntimeConfig};
 pub use engine::QuickJsEngine;
+pub use process_snapshot::release_free_memory;
 pub use protocol::Confinement;
 pub use worker::worker_main;

@@ -3,6 +3,7 @@
 mod bytecode;
 mod child_process;
 mod fork_server;
+mod free_memory;
 mod heap;
 mod isolation;
 mod memory_meter;
@@ -13,6 +14,7 @@ mod yield_timer;
 pub use bytecode::Bytecode;
 pub use child_process::{ChildProcess, Priority};
 pub use fork_server::{ForkServer, ForkedProcess, ServeError, serve};
+pub use free_memory::release_free_memory;
 pub use isolation::{Namespace, close_inherited_descriptors, unshare_namespace};
 pub use memory_meter::MemoryMeter;
 pub use runtime::{MeteredRuntime, SnapshotRuntime};

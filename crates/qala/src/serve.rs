@@ -248,6 +248,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     if !std::io::stderr().is_terminal() {
         tracing::info!(address = %bound, %node, dev_login, "Qala is listening");
     }
+    // The start needs far more than what follows: migrations, the description of the API, caches of statements.
+    tasks.spawn(async { drop(tokio::task::spawn_blocking(adapter_runtime::release_free_memory).await) });
     if paused {
         tracing::warn!("paused: no run, schedule or e-mail starts until `qala admin resume`");
     }
