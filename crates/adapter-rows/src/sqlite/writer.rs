@@ -1,5 +1,5 @@
 //! Writer threads. The writes that wait for one project are committed together. A write that fails is undone alone: by the
-//! savepoint of each, or, as long as failures are rare, by writing the others anew.
+//! savepoint of each, or, as long as failures are rare, by writing the group anew with savepoints.
 
 use std::{
     collections::VecDeque,
@@ -346,14 +346,17 @@ fn commit_group(
         let outcome = catch_panic(file, |file| {
             let project = file.project().clone();
             let open = file.find_connection()?.ok_or(StoreError::Stale)?;
-            commit_first_writes(shared, &project, open, group, |took| permit.record_statement(took));
-            Ok(())
+            Ok(commit_first_writes(shared, &project, open, group, |took| permit.record_statement(took)))
         });
-        // Each round settles at least one write, or all of them if it could not begin.
-        if let Err(error) = outcome {
-            fail_group(group, &error);
-        } else if group.len() == before {
-            fail_group(group, &internal_error("a round of writes made no progress"));
+        match outcome {
+            Err(error) => fail_group(group, &error),
+            // The next round has savepoints.
+            Ok(Round::Undone) => {}
+            // Each other round settles at least one write, or all of them if it could not begin.
+            Ok(Round::Settled) if group.len() == before => {
+                fail_group(group, &internal_error("a round of writes made no progress"));
+            }
+            Ok(Round::Settled) => {}
         }
         if permit.elapsed() > MAX_TURN_TIME {
             return true;
@@ -373,6 +376,15 @@ fn fail_group(group: &mut VecDeque<PendingWrite>, error: &StoreError) {
     }
 }
 
+/// The outcome of one transaction of a group.
+enum Round {
+    /// Writes were committed or failed, and their callers have the results.
+    Settled,
+    /// A write without a savepoint failed after others. All of them are still in the group: whoever hears of a failure may look at
+    /// what caused it, which must be committed by then.
+    Undone,
+}
+
 /// Runs one transaction: the first writes of the group, their commit, and the sending of their results.
 fn commit_first_writes(
     shared: &SharedState,
@@ -380,12 +392,13 @@ fn commit_first_writes(
     open: &FileConnection,
     group: &mut VecDeque<PendingWrite>,
     mut record_statement: impl FnMut(Duration),
-) {
+) -> Round {
     let connection = &open.connection;
     let begun = Instant::now();
     let mut last = begun;
     if let Err(error) = connection.execute_batch("BEGIN IMMEDIATE").map_err(execute::to_store_error) {
-        return fail_group(group, &error);
+        fail_group(group, &error);
+        return Round::Settled;
     }
     // Without others, a write that fails undoes its transaction.
     let with_savepoints = group.len() > 1 && open.expects_failures();
@@ -405,22 +418,23 @@ fn commit_first_writes(
         // A stale write has touched nothing.
         if result.is_err() && !is_stale {
             open.record_failure();
-            if !with_savepoints {
-                // If this fails, so does the next BEGIN.
-                let _ = roll_back(connection);
-            }
         }
         let is_rolled_back = connection.is_autocommit();
+        if result.is_err() && !is_stale && !is_rolled_back && !with_savepoints && group.len() > 1 {
+            // If this fails, so does the next BEGIN.
+            let _ = roll_back(connection);
+            return Round::Undone;
+        }
         results.push(result);
         if is_rolled_back {
-            // The whole transaction is undone: here, or by SQLite for a full disk or at the time limit. The writes before run
-            // again, without the one that caused it.
+            // SQLite rolled back the whole transaction, for a full disk or at the time limit. The writes before run again,
+            // without the one that caused it.
             if let (Some(Err(error)), Some(PendingWrite { reply, .. })) =
                 (results.pop(), group.remove(results.len()))
             {
                 let _ = reply.send(Err(error));
             }
-            return;
+            return Round::Settled;
         }
         if now - begun > MAX_TRANSACTION_TIME {
             break;
@@ -439,6 +453,7 @@ fn commit_first_writes(
             (_, result) => result,
         });
     }
+    Round::Settled
 }
 
 /// Runs a write and adds its outbox entries. If this fails, the caller undoes it.

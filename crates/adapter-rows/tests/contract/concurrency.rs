@@ -8,11 +8,12 @@ use adapter_rows::{PgOptions, PgRows};
 use backend_data::{
     Access, ColumnType, NewColumn, NewTable, Operation, OperationKind, Resolution, WriteOptions,
 };
+use futures::future::join_all;
 use serde_json::{Value as Json, json};
 
 use crate::{
     contract,
-    harness::{World, pg_options, text, world},
+    harness::{World, fresh_project, pg_options, text, world},
 };
 
 contract!(
@@ -21,6 +22,7 @@ contract!(
     eight_clients_update_every_row,
     eight_clients_ignore_duplicates,
     a_write_that_fails_is_undone_alone,
+    a_refused_write_can_read_its_cause,
     rows_are_returned_in_the_order_in_which_they_were_sent,
 );
 
@@ -174,6 +176,30 @@ async fn a_write_that_fails_is_undone_alone(world: World) {
     };
     let world = run_concurrently(world, 40, insert).await;
     assert_eq!(world.list("v=eq.1&select=count()").await.unwrap(), r#"[{"count":0}]"#);
+}
+
+/// Of those who insert a row at once, one succeeds, and the others find its row as soon as they are refused.
+async fn a_refused_write_can_read_its_cause(mut world: World) {
+    for _ in 0..20 {
+        // No write of it has failed yet.
+        world.project = fresh_project();
+        world.engine.create_project(&world.project).await.unwrap();
+        let table = NewTable::new("notes").with_column(NewColumn::new("v", ColumnType::Integer));
+        world.table(table).await;
+        let insert = async |client: usize| match world
+            .insert("notes", &json!({"id": "x", "v": client}).to_string())
+            .await
+        {
+            Ok(_) => 1,
+            Err(error) => {
+                assert_eq!(error.code(), "row_exists");
+                assert_eq!(world.list("id=eq.x&select=count()").await.unwrap(), r#"[{"count":1}]"#);
+                0
+            }
+        };
+        assert_eq!(join_all((0..8).map(insert)).await.into_iter().sum::<i32>(), 1);
+        world.engine.drop_project(&world.project).await.unwrap();
+    }
 }
 
 async fn rows_are_returned_in_the_order_in_which_they_were_sent(world: World) {
