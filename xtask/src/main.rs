@@ -14,6 +14,7 @@ mod docs;
 mod layers;
 mod openapi;
 mod prerequisites;
+mod python_environments;
 mod readme;
 mod rustdoc;
 mod sanitize;

@@ -21,7 +21,7 @@ use xtask::{
 
 use crate::{
     changed::{self, Selection},
-    prerequisites,
+    prerequisites, python_environments,
 };
 
 /// Selection of tests.
@@ -87,10 +87,22 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         return Ok(());
     }
     prerequisites::ensure_installed(&progress)?;
+    // Some tests of the black box need them, which come last.
+    let mut environments = match &stages[..] {
+        [_, .., last] if last.build == Build::BlackBox => {
+            Some(python_environments::Installation::start(workspace)?)
+        }
+        _ => None,
+    };
     let postgres = Postgres::start(&progress, Durability::None)?;
     let mut totals = Totals::default();
     let mut is_passed = true;
     for stage in &stages {
+        if stage.build == Build::BlackBox
+            && let Some(environments) = environments.take()
+        {
+            environments.wait();
+        }
         progress.report(format!("building and running: cargo test {}", stage.args.join(" ")));
         let qala = stage.build.run(workspace)?;
         is_passed &= run_cargo_test(workspace, stage, qala, postgres.url(), &mut totals)?;
