@@ -3,6 +3,7 @@
 
 use std::{
     collections::VecDeque,
+    fs::File,
     io::{self, BufRead as _, BufReader, Read as _, Write as _},
     net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
@@ -40,8 +41,7 @@ const SETTINGS: [&str; 5] = [
 const NON_DURABLE_SETTINGS: [&str; 2] = ["fsync=off", "full_page_writes=off"];
 
 /// Statements are counted where a test or a scene of the bench turns `pg_stat_statements.track` on.
-const STATISTICS_SETTINGS: [&str; 2] =
-    ["shared_preload_libraries=pg_stat_statements", "pg_stat_statements.track=none"];
+const STATISTICS_SETTINGS: &str = "shared_preload_libraries = pg_stat_statements\npg_stat_statements.track = none\n";
 
 /// File system in memory. Creating and dropping the database of each test means hundreds of files, which an ext4 file system
 /// finds no inodes for as quickly.
@@ -132,6 +132,11 @@ impl Cluster {
         if !output.status.success() {
             bail!("initdb ended with {}:\n{}", output.status, String::from_utf8_lossy(&output.stderr));
         }
+        if self.has_statistics() {
+            // In the file, since nothing overrules an argument of the program.
+            let mut settings = File::options().append(true).open(self.data_dir().join("postgresql.conf"))?;
+            settings.write_all(STATISTICS_SETTINGS.as_bytes())?;
+        }
         Ok(())
     }
 
@@ -140,7 +145,6 @@ impl Cluster {
         postgres.arg("-D").arg(self.data_dir());
         let cluster_settings =
             [format!("port={port}"), format!("unix_socket_directories={}", self.folder.path().display())];
-        let statistics_settings = if self.has_statistics() { &STATISTICS_SETTINGS[..] } else { &[] };
         let durability_settings = match durability {
             Durability::None => &NON_DURABLE_SETTINGS[..],
             Durability::Full => &[],
@@ -148,7 +152,6 @@ impl Cluster {
         let settings = SETTINGS
             .iter()
             .chain(durability_settings)
-            .chain(statistics_settings)
             .copied()
             .chain(cluster_settings.iter().map(String::as_str));
         settings.for_each(|setting| {
