@@ -58,6 +58,8 @@ const REFUSED_CALLS_INTERVAL: Duration = Duration::from_secs(5);
 const RESUME_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between evictions of idle counters and deletions of expired data.
 const GC_INTERVAL: Duration = Duration::from_secs(60);
+/// Time after which the first round of every loop is over.
+const START_DURATION: Duration = Duration::from_secs(10);
 
 pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode> {
     logging::init(arguments.log_format)?;
@@ -248,8 +250,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     if !std::io::stderr().is_terminal() {
         tracing::info!(address = %bound, %node, dev_login, "Qala is listening");
     }
-    // The start needs far more than what follows: migrations, the description of the API, caches of statements.
-    tasks.spawn(async { drop(tokio::task::spawn_blocking(adapter_runtime::release_free_memory).await) });
+    tasks.spawn(release_memory_of_start(shutdown.clone()));
     if paused {
         tracing::warn!("paused: no run, schedule or e-mail starts until `qala admin resume`");
     }
@@ -418,6 +419,14 @@ async fn collect_garbage(app: Application, store: Store, clock: Arc<dyn Clock>, 
         }
     })
     .await;
+}
+
+/// Gives back the memory that only the start needed, for migrations, the description of the API and statements: the allocator
+/// keeps it, and it is more than an idle server needs.
+async fn release_memory_of_start(shutdown: CancellationToken) {
+    if shutdown.run_until_cancelled(tokio::time::sleep(START_DURATION)).await.is_some() {
+        drop(tokio::task::spawn_blocking(adapter_runtime::release_free_memory).await);
+    }
 }
 
 /// Closes event streams, which would otherwise delay the shutdown until the grace period ends.
