@@ -24,7 +24,8 @@ impl Installation {
     /// Begins to install what is not installed yet.
     pub(crate) fn start(workspace: &Workspace) -> Result<Self> {
         let temporary = workspace.members()?.target_directory.into_std_path_buf().join("tmp");
-        let environments = ENVIRONMENTS.map(|(source, folder)| (workspace.root.join(source), temporary.join(folder)));
+        let environments =
+            ENVIRONMENTS.map(|(source, folder)| (workspace.root.join(source), temporary.join(folder)));
         Ok(Self(thread::spawn(move || {
             for (source, folder) in environments {
                 // The tests try again, and fail with the reason.

@@ -41,7 +41,8 @@ const SETTINGS: [&str; 5] = [
 const NON_DURABLE_SETTINGS: [&str; 2] = ["fsync=off", "full_page_writes=off"];
 
 /// Statements are counted where a test or a scene of the bench turns `pg_stat_statements.track` on.
-const STATISTICS_SETTINGS: &str = "shared_preload_libraries = pg_stat_statements\npg_stat_statements.track = none\n";
+const STATISTICS_SETTINGS: &str =
+    "shared_preload_libraries = pg_stat_statements\npg_stat_statements.track = none\n";
 
 /// File system in memory. Creating and dropping the database of each test means hundreds of files, which an ext4 file system
 /// finds no inodes for as quickly.
