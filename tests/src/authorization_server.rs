@@ -73,6 +73,8 @@ impl AuthorizationServer {
             .current_dir(directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // Node.js makes a pipe that it inherits non-blocking for everybody, and the output of the tests breaks off.
+            .stderr(Stdio::null())
             .kill_on_drop(true)
             .spawn()
             .context("cannot start node: these tests need Node.js")?;
