@@ -1,4 +1,4 @@
-//! What an operation costs: processor time of the server, of the processes that run apps and of PostgreSQL, and PostgreSQL's
+//! Costs of each operation: processor time of the server, of the processes that run apps and of PostgreSQL, and PostgreSQL's
 //! statements and syncs.
 
 use std::{sync::Arc, time::Duration};
@@ -21,7 +21,7 @@ const DRAIN_DEADLINE: Duration = Duration::from_secs(300);
 /// Time after which PostgreSQL has counted what its processes did.
 const STATISTICS_DELAY: Duration = Duration::from_millis(1_500);
 
-/// What PostgreSQL has done since it was asked before.
+/// Counts of PostgreSQL since the last reset.
 #[derive(Default)]
 struct DatabaseCounts {
     statements: f64,

@@ -10,7 +10,10 @@
 
 mod changes;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use ::apps::App;
 use ::caller_cache::{CacheBounds, Caches, KeyCache};
@@ -41,6 +44,23 @@ pub(crate) type CallerCache = ::caller_cache::CallerCache<CallerRecords, ChangeT
 pub(crate) type CacheView<'a> = ::caller_cache::CacheView<'a, CallerRecords>;
 pub(crate) type CachedRecord<T> = ::caller_cache::CachedRecord<DigestBytes, T>;
 
+/// Age at which a cached app is read again. While nodes are replaced one after the other, those of an earlier version change apps
+/// and record nothing.
+const MAX_APP_AGE: Duration = Duration::from_secs(1);
+
+/// An app, and when it was asked for.
+pub(crate) struct CachedApp {
+    pub(crate) app: App,
+    pub(crate) asked_at: Instant,
+}
+
+impl CachedApp {
+    /// Returns the app unless an earlier version may have changed it for longer than a change may go unnoticed.
+    pub(crate) fn current(&self) -> Option<&App> {
+        (self.asked_at.elapsed() < MAX_APP_AGE).then_some(&self.app)
+    }
+}
+
 /// The cached records, by kind.
 pub(crate) struct CallerRecords {
     pub(crate) sessions: DigestCache<SessionId, Session>,
@@ -51,7 +71,7 @@ pub(crate) struct CallerRecords {
     pub(crate) agent_tokens: DigestCache<TokenId, AccessToken>,
     pub(crate) grants: KeyCache<GrantId, Arc<Grant>>,
     /// Live apps; whether their workspaces are, `workspaces` knows.
-    pub(crate) apps: ::caller_cache::DigestCache<SlugDigest, AppId, App>,
+    pub(crate) apps: ::caller_cache::DigestCache<SlugDigest, AppId, CachedApp>,
 }
 
 impl Default for CallerRecords {

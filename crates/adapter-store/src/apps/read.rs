@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
+    time::Instant,
 };
 
 use ::apps::{
@@ -27,7 +28,7 @@ use sea_orm::{
 
 use super::visibility::visible_apps;
 use crate::{
-    caller_cache::slug_key,
+    caller_cache::{CachedApp, slug_key},
     code_files,
     convert::RowContext,
     entity::{
@@ -154,10 +155,11 @@ impl AppsRead for Store {
 
     async fn app_by_slug(&self, slug: &str) -> Result<Option<App>, StoreError> {
         let cache = self.cache_view().await;
-        let digest = slug_key(slug);
-        if let Some(app) = cache.get_by_digest(|all| &all.apps, [digest]) {
-            let has_workspace = WorkspaceRead::workspace(self, app.value.workspace).await?.is_some();
-            return Ok(has_workspace.then(|| app.value.clone()));
+        let (digest, asked_at) = (slug_key(slug), Instant::now());
+        let cached = cache.get_by_digest(|all| &all.apps, [digest]);
+        if let Some(app) = cached.as_ref().and_then(|record| record.value.current()) {
+            let has_workspace = WorkspaceRead::workspace(self, app.workspace).await?.is_some();
+            return Ok(has_workspace.then(|| app.clone()));
         }
         let found = live_apps()
             .filter(apps::Column::Slug.eq(slug))
@@ -167,7 +169,8 @@ impl AppsRead for Store {
             .or_store_error()?;
         let found = found.map(App::from);
         if let Some(app) = &found {
-            let record = Arc::new(CachedRecord { digest, value: app.clone() });
+            let value = CachedApp { app: app.clone(), asked_at };
+            let record = Arc::new(CachedRecord { digest, value });
             cache.insert_record(|all| &all.apps, app.id, &record);
         }
         Ok(found)

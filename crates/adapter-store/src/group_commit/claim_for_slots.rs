@@ -20,8 +20,8 @@ pub(super) struct SlotClaim {
     pub(super) is_queue_empty: bool,
 }
 
-/// Claims as [`claim`](super::claim::claim) does, for slots that are reserved first, so that several writers of a process do not claim for the same
-/// ones.
+/// Claims as [`claim`](super::claim::claim) does, for slots that are reserved first, so that several writers of a process do
+/// not claim for the same ones.
 pub(super) async fn claim_for_slots<D: SqlExecutor>(
     tx: &D,
     OpenSlots { slots, claim }: &OpenSlots,

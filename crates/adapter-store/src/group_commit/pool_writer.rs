@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{error::OrStoreError as _, pool};
 
-/// A writer whose statements are those of PostgreSQL's writer.
+/// A writer that binds rows as values, several in a statement.
 pub(super) struct PoolWriter {
     db: DatabaseConnection,
     replies: Replies,
