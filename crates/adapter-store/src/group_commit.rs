@@ -12,6 +12,7 @@ mod checkpointer;
 mod claim;
 mod claim_for_slots;
 mod claim_turns;
+mod concurrency;
 mod dead_letters;
 mod event_triggers;
 mod failure_streaks;

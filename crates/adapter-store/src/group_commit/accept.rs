@@ -4,7 +4,7 @@ mod keys;
 mod plan;
 pub(super) mod webhook_rows;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kernel::{
     Id, StoreError,
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     convert::millis,
-    queue_sql::{CONCURRENCY_BLOCKED, LEASED, READY, promote_blocked},
+    queue_sql::{CONCURRENCY_BLOCKED, LEASED, READY, promote_blocked_of_locked},
     sql::{Fields, SqlExecutor, insert_rows},
 };
 
@@ -148,10 +148,9 @@ async fn insert_accepted<D: SqlExecutor>(
             .collect(),
     )
     .await?;
-    let limited: BTreeMap<AutomationId, u16> =
-        accepted.iter().filter_map(|call| Some((call.automation, call.max_concurrency?))).collect();
-    for (automation, max) in limited {
-        promote_blocked(db, automation, Some(max)).await?;
+    let limited = accepted.iter().filter(|call| call.max_concurrency.is_some()).map(|call| call.automation);
+    for automation in limited.collect::<BTreeSet<AutomationId>>() {
+        promote_blocked_of_locked(db, automation).await?;
     }
     Ok(())
 }

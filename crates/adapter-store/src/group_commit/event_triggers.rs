@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::quota;
 use crate::{
     convert::{RowContext, millis, to_json},
-    queue_sql::{CONCURRENCY_BLOCKED, HELD, READY, promote_blocked},
+    queue_sql::{CONCURRENCY_BLOCKED, HELD, READY, lock_automations, promote_blocked_of_locked},
     sql::{Sql, SqlExecutor, array_chunks_for, column},
 };
 
@@ -56,7 +56,10 @@ pub(crate) async fn enqueue_triggered_runs<D: SqlExecutor>(
     }
     let mut triggered = Vec::new();
     for ended in array_chunks_for(db, &ended) {
-        for trigger in find_triggered_automations(db, ended).await? {
+        let triggers = find_triggered_automations(db, ended).await?;
+        let limited = triggers.iter().filter(|trigger| trigger.max_concurrency.is_some());
+        lock_automations(db, &limited.map(|trigger| trigger.automation).collect()).await?;
+        for trigger in triggers {
             if enqueue(db, &trigger).await? {
                 triggered.push(TriggeredRun {
                     workspace: trigger.workspace,
@@ -178,7 +181,7 @@ async fn enqueue<D: SqlExecutor>(db: &D, trigger: &EventTrigger) -> Result<bool,
     sql.push(", ").bind(state).push(", ").bind(millis(trigger.at)).push(", 0)");
     sql.execute(db).await?;
     if trigger.max_concurrency.is_some() {
-        promote_blocked(db, trigger.automation, trigger.max_concurrency).await?;
+        promote_blocked_of_locked(db, trigger.automation).await?;
     }
     Ok(true)
 }

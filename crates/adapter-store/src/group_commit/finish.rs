@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use kernel::{Id, StoreError, Timestamp, id::NodeId};
+use kernel::{
+    StoreError, Timestamp,
+    id::{AutomationId, NodeId},
+};
 use observability::{LogLevel, LogSource, NewLogLine};
 use runs::{
     RunStatus,
@@ -14,12 +17,13 @@ use uuid::Uuid;
 
 use super::{
     app_health::{self, Observation, ObservationCache},
+    concurrency::promote_waiting_runs,
     dead_letters, event_triggers, failure_streaks,
 };
 use crate::{
     convert::{millis, to_json},
     observability::log_rows::LogRow,
-    queue_sql::{AWAITING_APPROVAL, CONCURRENCY_BLOCKED, LEASED, READY, promote_blocked},
+    queue_sql::{AWAITING_APPROVAL, LEASED, READY},
     sql::{Fields, Sql, SqlExecutor, SqlRow, array_chunks_for, column, insert_rows, statement_chunks_for},
 };
 
@@ -40,10 +44,11 @@ pub(crate) struct FinishedBatch<'b> {
     pub(crate) has_ready_runs: bool,
 }
 
-/// Writes the ends of attempts that are still their node's.
+/// Writes the ends of attempts that are still their node's. Of their automations `limited` may hold runs back, and are locked.
 pub(crate) async fn finish<'b, D: SqlExecutor>(
     db: &D,
     batch: &[(NodeId, &'b FinishedRun)],
+    limited: &BTreeSet<AutomationId>,
     observations: &ObservationCache,
 ) -> Result<FinishedBatch<'b>, StoreError> {
     if batch.is_empty() {
@@ -64,7 +69,9 @@ pub(crate) async fn finish<'b, D: SqlExecutor>(
     let alerts = failure_streaks::count_failures(db, &owned).await?;
     let observed = app_health::record_observations(db, &owned, observations).await?;
     app_health::count_blocked_runs(db, &owned).await?;
-    let has_ready_runs = promote_waiting_runs(db, &owned).await? || !triggered.is_empty();
+    let limited: BTreeSet<AutomationId> =
+        owned.iter().filter_map(|run| run.automation).filter(|id| limited.contains(id)).collect();
+    let has_ready_runs = promote_waiting_runs(db, &limited).await? || !triggered.is_empty();
     Ok(FinishedBatch { lease_held, owned, triggered, alerts, observed, has_ready_runs })
 }
 
@@ -243,28 +250,4 @@ pub(super) fn log_rows<'b>(owned: impl Iterator<Item = (&'b FinishedRun, u64)>) 
         LogRow { workspace: run.workspace, app: run.app, run: Some(run.id), line, event: Some(event) }
     };
     owned.flat_map(|(run, event)| run.lines.iter().map(move |line| row(run, event, line))).collect()
-}
-
-/// Lets runs that were held back into the places that are free now; whether there were any.
-async fn promote_waiting_runs<D: SqlExecutor>(db: &D, owned: &[&FinishedRun]) -> Result<bool, StoreError> {
-    let automations: BTreeSet<Uuid> = owned.iter().filter_map(|run| run.automation).map(Id::uuid).collect();
-    let automations: Vec<Uuid> = automations.into_iter().collect();
-    let mut has_promoted = false;
-    for automations in statement_chunks_for(db, &automations) {
-        let mut sql = Sql::new(
-            "SELECT a.id, a.max_concurrency FROM automations a WHERE EXISTS \
-             (SELECT 1 FROM run_queue q WHERE q.automation_id = a.id AND q.state = ",
-        );
-        sql.bind(CONCURRENCY_BLOCKED)
-            .push(") AND a.id IN (")
-            .bind_all(automations.iter().copied())
-            .push(") ORDER BY a.id");
-        for row in sql.fetch_all(db).await? {
-            let max: Option<i64> = column(&row, 1)?;
-            let max = max.map(|max| u16::try_from(max).unwrap_or(u16::MAX));
-            promote_blocked(db, Id::from_uuid(column(&row, 0)?), max).await?;
-            has_promoted = true;
-        }
-    }
-    Ok(has_promoted)
 }

@@ -10,6 +10,7 @@ use super::{
     batch::{Batch, BatchOutcome},
     claim,
     claim_for_slots::{SlotClaim, claim_for_slots},
+    concurrency::lock_limited,
     finish::{self, FinishedBatch},
     publish, refusal,
     signature_cache::SignatureCache,
@@ -59,7 +60,8 @@ impl<'o> Batch<'o> {
         observations: &ObservationCache,
         slots: &OfferedSlots,
     ) -> Result<BatchOutcome, StoreError> {
-        let finished = finish::finish(tx, &self.finish, observations).await?;
+        let limited = lock_limited(tx, self).await?;
+        let finished = finish::finish(tx, &self.finish, &limited, observations).await?;
         let (mut started, open) = self.fill_slots(tx, slots).await?;
         let accepted = accept::accept(tx, &self.accept, open.as_ref(), signatures).await?;
         let AcceptedBatch { outcomes, started: started_at_once } = accepted;

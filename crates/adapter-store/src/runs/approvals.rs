@@ -1,7 +1,7 @@
 //! Questions of runs to people.
 
 use ::runs::{
-    RunStatus, RunsTx as _,
+    RunStatus,
     approvals::{Approval, ApprovalAnswer, ApprovalState, ApprovalsRead, ApprovalsTx},
     engine::ApprovalQuestion,
 };
@@ -27,7 +27,8 @@ use crate::{
     },
     error::OrStoreError as _,
     query::{ROW_LOCK, literal},
-    queue_sql::promote_blocked,
+    queue_sql::promote_blocked_of_locked,
+    runs::write::automation_of_run_for_update,
     store::Store,
     tx::StoreTx,
 };
@@ -103,29 +104,28 @@ impl ApprovalsTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
+        // Before the queue's row, as everybody locks them.
+        let automation = automation_of_run_for_update(self, approval.workspace, approval.run).await?;
         // Out of the waiting state first: whoever changes this row goes on alone.
         let blocked = run_queue::ActiveModel {
             state: Set(QueueState::ConcurrencyBlocked),
             available_at: Set(DbTime(now)),
             ..Default::default()
         };
-        let entry = run_queue::Entity::update_many()
+        let moved = run_queue::Entity::update_many()
             .set(blocked)
             .filter(run_queue::Column::State.eq(QueueState::AwaitingApproval))
             .filter(run_queue::Column::RunId.eq(DbId(approval.run)))
-            .exec_with_returning(self.write())
+            .exec(self.write())
             .await
-            .or_store_error()?
-            .pop();
-        let Some(entry) = entry else { return Ok(()) };
+            .or_store_error()?;
+        if moved.rows_affected == 0 {
+            return Ok(());
+        }
         self.add_answer(approval).await?;
-        let automation = match entry.automation_id {
-            Some(id) => self.automation_for_update(approval.workspace, id.0).await?,
-            None => None,
-        };
         match automation.filter(|automation| automation.max_concurrency.is_some()) {
             Some(automation) => {
-                promote_blocked(self.write(), automation.id, automation.max_concurrency).await?;
+                promote_blocked_of_locked(self.write(), automation.id).await?;
             }
             None => {
                 run_queue::Entity::update_many()

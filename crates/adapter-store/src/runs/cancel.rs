@@ -1,7 +1,7 @@
 //! The end of a run that a person cancels.
 
 use ::runs::{
-    RunStatus, RunsTx as _,
+    RunStatus,
     approvals::ApprovalState,
     runs::{CANCELLED, Cancellation},
 };
@@ -20,24 +20,27 @@ use crate::{
     },
     error::OrStoreError as _,
     query::ROW_LOCK,
-    queue_sql::promote_blocked,
+    queue_sql::promote_blocked_of_locked,
+    runs::write::automation_of_run_for_update,
     tx::StoreTx,
 };
 
 /// Takes a run out of the queue and ends it. Returns false if the queue no longer has it.
 pub(super) async fn cancel_run(tx: &mut StoreTx, cancellation: &Cancellation) -> Result<bool, StoreError> {
     let Cancellation { workspace, run, at, by } = *cancellation;
-    // Before the queue's row, as whoever answers a question locks them.
+    // Questions, the automation and then the queue's row, as everybody locks them.
     waiting_approvals(cancellation).lock(ROW_LOCK).all(tx.read()).await.or_store_error()?;
+    let automation = automation_of_run_for_update(tx, workspace, run).await?;
     // Whoever takes the row ends the run: another cancellation, or the node that executes it.
     let taken = run_queue::Entity::delete_many()
         .filter(run_queue::Column::RunId.eq(DbId(run)))
         .filter(run_queue::Column::WorkspaceId.eq(DbId(workspace)))
-        .exec_with_returning(tx.conditional_write())
+        .exec(tx.conditional_write())
         .await
-        .or_store_error()?
-        .pop();
-    let Some(entry) = taken else { return Ok(false) };
+        .or_store_error()?;
+    if taken.rows_affected == 0 {
+        return Ok(false);
+    }
     let started_at = Func::coalesce([Expr::col(runs::Column::StartedAt), Expr::val(DbTime(at))]);
     let end = runs::ActiveModel {
         status: Set(DbText(RunStatus::Failed)),
@@ -66,10 +69,8 @@ pub(super) async fn cancel_run(tx: &mut StoreTx, cancellation: &Cancellation) ->
         .exec(tx.write())
         .await
         .or_store_error()?;
-    if let Some(automation) = entry.automation_id
-        && let Some(automation) = tx.automation_for_update(workspace, automation.0).await?
-    {
-        promote_blocked(tx.write(), automation.id, automation.max_concurrency).await?;
+    if let Some(automation) = automation {
+        promote_blocked_of_locked(tx.write(), automation.id).await?;
     }
     tx.stop_lost_runs();
     tx.wake_workers();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ::runs::{
-    Automation, RunsTx as _, TriggerKind,
+    Automation, TriggerKind,
     automations::occurrences::SkipReason,
     queue::NewRun,
     quota::{HeldRunsStore, QUOTA_REACHED},
@@ -16,7 +16,8 @@ use kernel::{
 };
 use sea_orm::{
     ActiveValue::Set,
-    ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, Select,
+    ColumnTrait as _, DerivePartialModel, EntityTrait as _, QueryFilter as _, QueryOrder as _,
+    QuerySelect as _, Select,
     sea_query::{Expr, ExprTrait as _},
 };
 
@@ -31,7 +32,7 @@ use crate::{
     error::OrStoreError as _,
     group_commit::quota,
     query::{self, ROW_LOCK, literal},
-    queue_sql::promote_blocked,
+    queue_sql::{lock_automations, promote_blocked_of_locked},
     store::Store,
     tx::StoreTx,
 };
@@ -59,9 +60,16 @@ impl HeldRunsStore for Store {
             return Ok(0);
         };
         let mut tx = self.begin().await?;
+        let oldest = held_of(workspace).order_by_asc(run_queue::Column::RunId).limit(CHUNK_ROWS);
+        let oldest: Vec<HeldEntry> = oldest.into_partial_model().all(tx.read()).await.or_store_error()?;
+        let automations: BTreeSet<AutomationId> =
+            oldest.iter().filter_map(|entry| entry.automation_id).map(DbId::into_inner).collect();
+        lock_automations(tx.read(), &automations).await?;
         // Locked, so that no other node counts the same runs.
-        let oldest =
-            held_of(workspace).order_by_asc(run_queue::Column::RunId).limit(CHUNK_ROWS).lock(ROW_LOCK);
+        let oldest = held_of(workspace)
+            .filter(run_queue::Column::RunId.is_in(oldest.iter().map(|entry| entry.run_id)))
+            .order_by_asc(run_queue::Column::RunId)
+            .lock(ROW_LOCK);
         let mut oldest: Vec<RunId> = query::ids(oldest, run_queue::Column::RunId, tx.read()).await?;
         let (wanted, limit) = (oldest.len() as u64, limits.runs.grace_limit());
         let admitted = quota::consume(tx.conditional_write(), workspace, now, wanted, limit).await?;
@@ -127,7 +135,7 @@ fn held_of(workspace: WorkspaceId) -> Select<run_queue::Entity> {
     select_held().filter(run_queue::Column::WorkspaceId.eq(DbId(workspace)))
 }
 
-/// Makes held runs ready, or lets them wait for their automation's concurrency limit.
+/// Makes held runs ready, or lets them wait for the concurrency limit of their automation, which is locked.
 async fn release(tx: &mut StoreTx, workspace: WorkspaceId, held: &[RunId]) -> Result<u64, StoreError> {
     use run_queue::Column;
     let limited = super::write::select_limited_automations(workspace);
@@ -143,13 +151,19 @@ async fn release(tx: &mut StoreTx, workspace: WorkspaceId, held: &[RunId]) -> Re
         .or_store_error()?;
     let limited: BTreeSet<AutomationId> =
         released.iter().filter_map(|entry| entry.automation_id).map(DbId::into_inner).collect();
-    for id in limited {
-        if let Some(automation) = tx.automation_for_update(workspace, id).await? {
-            promote_blocked(tx.write(), automation.id, automation.max_concurrency).await?;
-        }
+    for automation in limited {
+        promote_blocked_of_locked(tx.write(), automation).await?;
     }
     tx.wake_workers();
     Ok(u64::try_from(released.len()).unwrap_or(u64::MAX))
+}
+
+/// A held run, and the automation that it is of.
+#[derive(DerivePartialModel)]
+#[sea_orm(entity = "run_queue::Entity")]
+struct HeldEntry {
+    run_id: DbId<kernel::id::kind::Run>,
+    automation_id: Option<DbId<kernel::id::kind::Automation>>,
 }
 
 /// The run of a schedule that is held.

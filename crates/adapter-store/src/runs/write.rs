@@ -96,7 +96,7 @@ impl RunsTx for StoreTx {
             .exec(self.write())
             .await
             .or_store_error()?;
-        promote_blocked(self.write(), automation.id, automation.max_concurrency).await?;
+        promote_blocked(self.write(), automation.id).await?;
         self.wake_workers();
         Ok(())
     }
@@ -201,6 +201,26 @@ impl RunsTx for StoreTx {
     }
 }
 
+/// Returns the automation of a run, locked until the transaction ends; `None` if it has none, or it is gone.
+pub(super) async fn automation_of_run_for_update(
+    tx: &mut StoreTx,
+    workspace: WorkspaceId,
+    run: RunId,
+) -> Result<Option<Automation>, StoreError> {
+    let automation: Option<Option<DbId<kind::Automation>>> = runs::Entity::find_by_id(run)
+        .filter(runs::Column::WorkspaceId.eq(DbId(workspace)))
+        .select_only()
+        .column(runs::Column::AutomationId)
+        .into_tuple()
+        .one(tx.read())
+        .await
+        .or_store_error()?;
+    match automation.flatten() {
+        Some(id) => tx.automation_for_update(workspace, id.0).await,
+        None => Ok(None),
+    }
+}
+
 /// The columns that follow from an automation's trigger.
 fn trigger_columns(trigger: &Trigger) -> automations::ActiveModel {
     let (schedule, event) = match trigger {
@@ -267,7 +287,7 @@ pub(crate) async fn insert_run<C: ConnectionTrait>(db: &C, run: &NewRun) -> Resu
     };
     run_queue::Entity::insert(queued).exec_without_returning(db).await.or_store_error()?;
     match limited {
-        Some(automation) => promote_blocked(db, automation, run.max_concurrency).await,
+        Some(automation) => promote_blocked(db, automation).await,
         None => Ok(()),
     }
 }

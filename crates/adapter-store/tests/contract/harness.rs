@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicI64, AtomicU32, Ordering},
@@ -30,7 +31,7 @@ use runs::{
     webhooks::{AcceptCall, DedupKey, Proof, RefusedDelivery, WebhookSnapshot, WebhookStore as _},
 };
 use sea_orm::{ConnectOptions, ConnectionTrait as _, DatabaseConnection, Statement, Value};
-use tokio::sync::OnceCell;
+use tokio::{select, sync::OnceCell};
 
 /// Returns an owner, who may receive everything.
 pub(crate) fn reader(workspace: WorkspaceId) -> Member {
@@ -469,6 +470,27 @@ impl World {
         let (first, (), result) = tokio::join!(self.store.accept(first), release, behind);
         first.unwrap();
         result
+    }
+
+    /// Runs `other` beside an open transaction, which is committed once `other` waits for it or has ended without.
+    pub(crate) async fn commit_while_waited_for(&self, tx: StoreTx, other: impl Future<Output = ()>) {
+        let mut other = pin!(other);
+        let is_over = select! {
+            () = &mut other => true,
+            () = self.wait_for_lock() => false,
+        };
+        Box::new(tx).commit().await.unwrap();
+        if !is_over {
+            other.await;
+        }
+    }
+
+    /// Returns when a transaction waits for another one. SQLite lets nobody begin to write beside it.
+    async fn wait_for_lock(&self) {
+        let waiting = "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while self.database.is_postgres() && self.count(waiting).await == 0 {
+            tokio::task::yield_now().await;
+        }
     }
 
     /// A run that a person started.

@@ -1,16 +1,29 @@
 //! Limits of the runs of an automation that may be at work at once.
 
-use kernel::id::RunId;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use adapter_store::Store;
+use kernel::{UnitOfWork as _, id::RunId};
 use runs::{
     Automation, RunStatus, RunsTx as _, Trigger,
-    queue::{AttemptOutcome, LEASE, RunFault, RunQueue as _},
+    queue::{AttemptOutcome, ClaimLimit, LEASE, RunFault, RunQueue as _},
     webhooks::{AcceptOutcome, WebhookStore as _},
 };
+use tokio::time::timeout;
 
 use crate::{
     contract,
-    harness::{Database, World, at, ids_of},
+    harness::{Database, World, at, finished_run, ids_of},
 };
+
+/// Time after which a test that waits has failed.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 contract!(
     never_more_than_the_limit_and_all_in_order,
@@ -20,6 +33,9 @@ contract!(
     a_run_that_is_tried_again_keeps_its_place,
     a_lost_run_keeps_its_place,
     limits_do_not_touch_other_automations,
+    a_run_that_arrives_while_another_ends_has_its_place,
+    a_call_that_arrives_while_its_limit_is_lifted_has_its_place,
+    nodes_that_accept_and_end_runs_at_once_leave_none_behind,
 );
 
 async fn add_limited_automation(world: &World, limit: u16) -> Automation {
@@ -154,4 +170,80 @@ async fn limits_do_not_touch_other_automations(database: Database) {
     let expected: Vec<_> = ones[..1].iter().chain(&twos[..2]).chain(&frees).copied().collect();
     assert_eq!(claimed, expected);
     assert_eq!(world.run(ones[2]).await.state.status(), RunStatus::Queued);
+}
+
+/// Somebody who enters a run counts those at work, and somebody else ends one of these: each before the other has committed.
+async fn a_run_that_arrives_while_another_ends_has_its_place(database: Database) {
+    let world = World::new(database).await;
+    let automation = add_limited_automation(&world, 1).await;
+    world.enqueue(&automation, at(0)).await;
+    let node = world.id();
+    let first = world.claim(node, 1, at(0)).await.pop().unwrap();
+    let second = world.manual_run(&automation);
+    let mut tx = world.store.begin().await.unwrap();
+    tx.enqueue(&second).await.unwrap();
+    tx.audit(world.context().audit_entry("session.create"));
+    world
+        .commit_while_waited_for(tx, async {
+            assert!(world.finish(node, &first, AttemptOutcome::Succeeded).await);
+        })
+        .await;
+    assert_eq!(ids_of(&world.claim(node, 1, at(0)).await), [second.id]);
+}
+
+async fn a_call_that_arrives_while_its_limit_is_lifted_has_its_place(database: Database) {
+    let world = World::new(database).await;
+    let (automation, webhook) = world.add_webhook_automation(Some(1)).await;
+    let state = world.state(&webhook).await;
+    world.store.accept(world.call(&state)).await.unwrap();
+    let node = world.id();
+    let first = world.claim(node, 1, at(0)).await.pop().unwrap();
+    let second = world.call(&state);
+    let run = second.run;
+    let mut tx = world.store.begin().await.unwrap();
+    tx.update_automation(&Automation { max_concurrency: None, ..automation }).await.unwrap();
+    tx.audit(world.context().audit_entry("session.create"));
+    let mut outcome = None;
+    world.commit_while_waited_for(tx, async { outcome = Some(world.store.accept(second).await) }).await;
+    // The call was found good under the limit: it is looked at again, or accepted without it.
+    match outcome.unwrap().unwrap() {
+        AcceptOutcome::Accepted => assert_eq!(ids_of(&world.claim(node, 1, at(0)).await), [run]),
+        outcome => assert_eq!(outcome, AcceptOutcome::Stale),
+    }
+    assert!(world.finish(node, &first, AttemptOutcome::Succeeded).await);
+}
+
+async fn nodes_that_accept_and_end_runs_at_once_leave_none_behind(database: Database) {
+    const CALLS: usize = 60;
+    let world = World::new(database).await;
+    let (_, webhook) = world.add_webhook_automation(Some(1)).await;
+    let state = world.state(&webhook).await;
+    let elsewhere = world.database.open().await;
+    let accept_all = async |store: &Store| {
+        for _ in 0..CALLS {
+            assert_eq!(store.accept(world.call(&state)).await.unwrap(), AcceptOutcome::Accepted);
+        }
+    };
+    let ended = AtomicUsize::new(0);
+    let end_all = async |store: &Store| {
+        let node = world.id();
+        while ended.load(Ordering::Relaxed) < 2 * CALLS {
+            let claimed = store.claim(node, ClaimLimit::with_total(4), Arc::new(at(0))).await.unwrap();
+            assert!(claimed.len() <= 1, "{claimed:?}");
+            for run in claimed {
+                assert!(store.finish(node, finished_run(&run, AttemptOutcome::Succeeded)).await.unwrap());
+                ended.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    };
+    let all = async {
+        tokio::join!(
+            accept_all(&world.store),
+            accept_all(&elsewhere),
+            end_all(&world.store),
+            end_all(&elsewhere)
+        )
+    };
+    let left = timeout(TIMEOUT, all).await.map_err(|_| 2 * CALLS - ended.load(Ordering::Relaxed));
+    assert!(left.is_ok(), "runs that were accepted and never started: {left:?}");
 }
