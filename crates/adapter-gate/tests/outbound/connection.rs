@@ -34,7 +34,7 @@ use tokio::net::TcpListener;
 use uuid::Uuid;
 
 use crate::{
-    gate::{BOMB, FakeResolver, HOST, allowed_loopback, egress_client, short_limits},
+    gate::{BOMB, FakeResolver, HOST, allowed_loopback, egress_client, patient_limits},
     text, whole,
 };
 
@@ -359,7 +359,7 @@ async fn a_refused_request_does_not_open_the_credential() {
         (&["127.0.0.1", "169.254.169.254"], "private_address"),
         (&[], "dns_failed"),
     ] {
-        let client = EgressClient::with_resolver(short_limits(), FakeResolver::new(&[addresses])).unwrap();
+        let client = EgressClient::with_resolver(patient_limits(), FakeResolver::new(&[addresses])).unwrap();
         let credential = Opens::secret(SECRET);
         let sent = client.send_through_connection(
             OutboundRequest::default(),

@@ -16,7 +16,7 @@ use tokio::{
 
 use crate::{
     connection::{Opens, SECRET, bearer, permit as connection_permit},
-    gate::{egress_client, permit, serve_raw},
+    gate::{egress_client, impatient_client, permit, serve_raw},
 };
 
 type Sender = UnboundedSender<Result<Bytes, Refusal>>;
@@ -118,7 +118,7 @@ async fn lengths_of(pieces: &[String]) -> Vec<usize> {
     let mut lengths = Vec::new();
     for _ in pieces {
         let mut length = 0;
-        while let Ok(Some(piece)) = tokio::time::timeout(Duration::from_millis(15), body.next()).await {
+        while let Ok(Some(piece)) = tokio::time::timeout(Duration::from_millis(50), body.next()).await {
             length += piece.unwrap().len();
         }
         lengths.push(length);
@@ -198,7 +198,7 @@ async fn a_streamed_request_is_bounded_in_bytes_and_in_time() {
     // Nobody writes on.
     let (port, _read) = serve_reader().await;
     let (request, _sender) = streamed_request();
-    let refusal = egress_client().send(request, permit("POST", port, "/")).await.unwrap_err();
+    let refusal = impatient_client().send(request, permit("POST", port, "/")).await.unwrap_err();
     assert_eq!(refusal.code, RefusalCode::Timeout);
 }
 
