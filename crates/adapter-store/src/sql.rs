@@ -236,6 +236,15 @@ fn power_of_two_chunks<T>(max_len: usize, mut items: &[T]) -> impl Iterator<Item
     })
 }
 
+/// Repeats the last value until their number is a power of two, for a list of which the order and repetitions do not matter: so
+/// statements come in few shapes and stay prepared.
+pub(crate) fn pad_to_power_of_two<T: Clone>(mut values: Vec<T>) -> Vec<T> {
+    if let Some(last) = values.last().cloned() {
+        values.resize(values.len().next_power_of_two(), last);
+    }
+    values
+}
+
 /// Returns the clause that locks rows against other writers, which SQLite's one writer does not need. Rows that point
 /// at the locked ones can still be written.
 pub(crate) fn for_update(backend: DbBackend) -> &'static str {
@@ -245,6 +254,13 @@ pub(crate) fn for_update(backend: DbBackend) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_come_in_few_lengths() {
+        assert!(pad_to_power_of_two(Vec::<u8>::new()).is_empty());
+        assert_eq!(pad_to_power_of_two(vec![1]), [1]);
+        assert_eq!(pad_to_power_of_two(vec![1, 2, 3, 4, 5]), [1, 2, 3, 4, 5, 5, 5, 5]);
+    }
 
     #[test]
     fn values_are_numbered() {

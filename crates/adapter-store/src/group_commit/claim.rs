@@ -12,7 +12,7 @@ use super::claim_turns::{ClaimHistory, ReadyWorkspace, choose_turns};
 use crate::{
     convert::{RowContext, millis},
     queue_sql::{LEASED, READY, is_live_workspace},
-    sql::{Sql, SqlExecutor, SqlRow, array_chunks_for, column},
+    sql::{Sql, SqlExecutor, SqlRow, array_chunks_for, column, pad_to_power_of_two},
 };
 
 /// Number of workspaces with ready work that a claim looks at, at least: as many as five persons may create.
@@ -100,7 +100,7 @@ async fn ready_workspaces_within<D: SqlExecutor>(
         .push(" AND q.workspace_id = turns.workspace_id AND q.available_at <= ")
         .bind(millis(now))
         .push(")");
-    let exhausted = padded_to_power_of_two(claim.limit.exhausted_shares().map(ShareId::uuid).collect());
+    let exhausted = pad_to_power_of_two(claim.limit.exhausted_shares().map(ShareId::uuid).collect());
     if !exhausted.is_empty() {
         sql.push(" AND coalesce(").push(creator).push(", turns.workspace_id) NOT IN (");
         sql.bind_all(exhausted).push(")");
@@ -113,14 +113,6 @@ async fn ready_workspaces_within<D: SqlExecutor>(
         Ok(ReadyWorkspace { workspace, share: ShareId::of(creator, Id::from_uuid(workspace)) })
     });
     ready.collect()
-}
-
-/// Repeats the last id until their number is a power of two, so that statements come in few shapes and stay prepared.
-fn padded_to_power_of_two(mut ids: Vec<Uuid>) -> Vec<Uuid> {
-    if let Some(last) = ids.last().copied() {
-        ids.resize(ids.len().next_power_of_two(), last);
-    }
-    ids
 }
 
 /// Takes what is due, of each workspace the oldest first, from persons and their workspaces in turn.

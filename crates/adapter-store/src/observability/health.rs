@@ -14,9 +14,9 @@ use kernel::{
     id::{AppId, WorkspaceId, kind},
 };
 use sea_orm::{
-    ColumnTrait, Condition, EntityTrait, FromQueryResult, JoinType, QueryFilter as _, QuerySelect as _,
-    QueryTrait as _, RelationTrait as _, Select,
-    sea_query::{Asterisk, Expr, ExprTrait as _, Func},
+    ColumnTrait, Condition, DeriveActiveEnum, EntityTrait, EnumIter, FromQueryResult, JoinType,
+    QueryFilter as _, QuerySelect as _, QueryTrait as _, RelationTrait as _, Select,
+    sea_query::{Asterisk, Expr, ExprTrait as _, Func, SelectStatement, UnionType},
 };
 use tokio::try_join;
 
@@ -32,19 +32,38 @@ use crate::{
     },
     error::OrStoreError as _,
     group_commit::{ALERT_AFTER_FAILURES, quarter_of},
-    query::literal,
+    query::{self, literal},
+    sql::pad_to_power_of_two,
     store::Store,
 };
+
+/// Fact about an app that is a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumIter, DeriveActiveEnum)]
+#[sea_orm(rs_type = "i32", db_type = "Integer")]
+enum Fact {
+    FailuresInARow = 0,
+    FailingAutomations = 1,
+    OpenDeadLetters = 2,
+    BlockedRuns = 3,
+    WaitingApprovals = 4,
+    /// Milliseconds since 1970.
+    ObservedAt = 5,
+}
 
 /// A number about an app.
 #[derive(FromQueryResult)]
 struct NumberRow {
+    fact: Fact,
     app_id: Option<DbId<kind::App>>,
     number: i64,
 }
 
-/// The numbers of one kind, by app.
-type Numbers = Vec<(AppId, u64)>;
+/// Number of runs of an app that are executing.
+#[derive(FromQueryResult)]
+struct RunningRow {
+    app_id: DbId<kind::App>,
+    count: i64,
+}
 
 /// Number of apps with the same properties.
 #[derive(FromQueryResult)]
@@ -74,103 +93,118 @@ fn observed_apps(workspace: WorkspaceId, visible: Visibility) -> Select<apps::En
         .filter(visible_apps(visible))
 }
 
-impl Store {
-    /// Adds up a number by app, of all apps that a query finds or of some.
-    async fn numbers_by_app<C>(
-        &self,
-        rows: Select<C::EntityName>,
-        app: C,
-        number: Expr,
-        only: Option<&[AppId]>,
-    ) -> Result<Numbers, StoreError>
-    where
-        C: ColumnTrait<EntityName: EntityTrait<Column = C>>,
-    {
-        let found = rows
-            .apply_if(only, |query, apps| query.filter(app.is_in(apps.iter().copied().map(DbId))))
-            .group_by(app)
-            .select_only()
-            .column_as(app, "app_id")
-            .expr_as(number, "number")
-            .into_model::<NumberRow>()
-            .all(self.read())
-            .await
-            .or_store_error()?;
-        let known = found.into_iter().filter_map(|row| Some((row.app_id?.0, row.number)));
-        known.map(|(app, number)| Ok((app, RowContext::new("apps", app).number(number)?))).collect()
-    }
+/// Selects a number by app, of all apps that a query finds or of some.
+fn numbers_by_app<C>(
+    fact: Fact,
+    rows: Select<C::EntityName>,
+    app: C,
+    number: Expr,
+    only: Option<&[AppId]>,
+) -> SelectStatement
+where
+    C: ColumnTrait<EntityName: EntityTrait<Column = C>>,
+{
+    rows.apply_if(only, |query, apps| query.filter(app.is_in(apps.iter().copied().map(DbId))))
+        .group_by(app)
+        .select_only()
+        .expr_as(literal(fact), "fact")
+        .column_as(app, "app_id")
+        .expr_as(number, "number")
+        .into_query()
+}
 
-    /// Returns the facts about the apps of a workspace, or about some, save when they were observed. Apps about which there
-    /// is nothing to say are absent.
+fn count_rows() -> Expr {
+    Expr::from(Func::count(Expr::col(Asterisk)))
+}
+
+fn failures_in_a_row(workspace: WorkspaceId, only: Option<&[AppId]>) -> SelectStatement {
+    use app_failures::Column;
+    let in_a_row = Expr::col((app_failures::Entity, Column::InARow));
+    let rows = app_failures::Entity::find()
+        .filter(Column::WorkspaceId.eq(DbId(workspace)))
+        .filter(in_a_row.gte(literal(ALERT_AFTER_FAILURES)));
+    numbers_by_app(Fact::FailuresInARow, rows, Column::AppId, Column::InARow.max(), only)
+}
+
+fn failing_automations(workspace: WorkspaceId, only: Option<&[AppId]>) -> SelectStatement {
+    use automation_failures::Column;
+    let in_a_row = Expr::col((automation_failures::Entity, Column::InARow));
+    let rows = automation_failures::Entity::find()
+        // The count of an automation that was deleted stays.
+        .join(JoinType::InnerJoin, automation_failures::Relation::Automation.def())
+        .filter(Column::WorkspaceId.eq(DbId(workspace)))
+        .filter(in_a_row.gte(literal(ALERT_AFTER_FAILURES)));
+    numbers_by_app(Fact::FailingAutomations, rows, Column::AppId, count_rows(), only)
+}
+
+fn open_dead_letters(workspace: WorkspaceId, only: Option<&[AppId]>) -> SelectStatement {
+    use dead_letters::Column;
+    let state = Expr::col((dead_letters::Entity, Column::State));
+    let rows = dead_letters::Entity::find()
+        .filter(Column::WorkspaceId.eq(DbId(workspace)))
+        .filter(state.eq(literal(DbText(DeadLetterState::Open))));
+    numbers_by_app(Fact::OpenDeadLetters, rows, Column::AppId, count_rows(), only)
+}
+
+fn blocked_runs(workspace: WorkspaceId, only: Option<&[AppId]>, now: Timestamp) -> SelectStatement {
+    use app_blocked_runs::Column;
+    let rows = app_blocked_runs::Entity::find()
+        .filter(Column::WorkspaceId.eq(DbId(workspace)))
+        .filter(Column::Quarter.gt(quarter_of(now - BLOCKED_WINDOW)));
+    let runs = Func::cast_as(Column::Runs.sum(), "bigint");
+    numbers_by_app(Fact::BlockedRuns, rows, Column::AppId, runs.into(), only)
+}
+
+fn waiting_approvals(workspace: WorkspaceId, only: Option<&[AppId]>) -> SelectStatement {
+    use approvals::Column;
+    let state = Expr::col((approvals::Entity, Column::State));
+    let rows = approvals::Entity::find()
+        .filter(Column::WorkspaceId.eq(DbId(workspace)))
+        .filter(state.eq(literal(DbText(ApprovalState::Waiting))));
+    numbers_by_app(Fact::WaitingApprovals, rows, Column::AppId, count_rows(), only)
+}
+
+fn observations(workspace: WorkspaceId, apps: &[AppId]) -> SelectStatement {
+    use app_observations::Column;
+    let rows = app_observations::Entity::find().filter(Column::WorkspaceId.eq(DbId(workspace)));
+    // Each has one.
+    numbers_by_app(Fact::ObservedAt, rows, Column::AppId, Column::ObservedAt.max(), Some(apps))
+}
+
+impl Store {
+    /// Returns the facts about the apps of a workspace, or about some, by one statement. Those about all say nothing of when they
+    /// were observed. Apps about which there is nothing to say are absent.
     async fn health_facts(
         &self,
         workspace: WorkspaceId,
         only: Option<&[AppId]>,
         now: Timestamp,
     ) -> Result<HashMap<AppId, AppHealth>, StoreError> {
-        let count = || Expr::from(Func::count(Expr::col(Asterisk)));
+        let padded = only.map(|apps| pad_to_power_of_two(apps.to_vec()));
+        let only = padded.as_deref();
+        let mut query = failures_in_a_row(workspace, only);
+        let others = [
+            failing_automations(workspace, only),
+            open_dead_letters(workspace, only),
+            blocked_runs(workspace, only, now),
+            waiting_approvals(workspace, only),
+        ];
+        let observations = only.map(|apps| observations(workspace, apps));
+        query.unions(others.into_iter().chain(observations).map(|query| (UnionType::All, query)));
+
         let mut facts: HashMap<AppId, AppHealth> = HashMap::new();
-
-        let failing = {
-            use app_failures::Column;
-            let in_a_row = Expr::col((app_failures::Entity, Column::InARow));
-            let rows = app_failures::Entity::find()
-                .filter(Column::WorkspaceId.eq(DbId(workspace)))
-                .filter(in_a_row.gte(literal(ALERT_AFTER_FAILURES)));
-            self.numbers_by_app(rows, Column::AppId, Column::InARow.max(), only).await?
-        };
-        for (app, number) in failing {
-            facts.entry(app).or_default().failures_in_a_row = number;
-        }
-
-        let automations = {
-            use automation_failures::Column;
-            let in_a_row = Expr::col((automation_failures::Entity, Column::InARow));
-            let rows = automation_failures::Entity::find()
-                // The count of an automation that was deleted stays.
-                .join(JoinType::InnerJoin, automation_failures::Relation::Automation.def())
-                .filter(Column::WorkspaceId.eq(DbId(workspace)))
-                .filter(in_a_row.gte(literal(ALERT_AFTER_FAILURES)));
-            self.numbers_by_app(rows, Column::AppId, count(), only).await?
-        };
-        for (app, number) in automations {
-            facts.entry(app).or_default().failing_automations = number;
-        }
-
-        let letters = {
-            use dead_letters::Column;
-            let state = Expr::col((dead_letters::Entity, Column::State));
-            let rows = dead_letters::Entity::find()
-                .filter(Column::WorkspaceId.eq(DbId(workspace)))
-                .filter(state.eq(literal(DbText(DeadLetterState::Open))));
-            self.numbers_by_app(rows, Column::AppId, count(), only).await?
-        };
-        for (app, number) in letters {
-            facts.entry(app).or_default().open_dead_letters = number;
-        }
-
-        let blocked = {
-            use app_blocked_runs::Column;
-            let rows = app_blocked_runs::Entity::find()
-                .filter(Column::WorkspaceId.eq(DbId(workspace)))
-                .filter(Column::Quarter.gt(quarter_of(now - BLOCKED_WINDOW)));
-            let runs = Func::cast_as(Column::Runs.sum(), "bigint");
-            self.numbers_by_app(rows, Column::AppId, runs.into(), only).await?
-        };
-        for (app, number) in blocked {
-            facts.entry(app).or_default().blocked_runs = number;
-        }
-
-        let waiting = {
-            use approvals::Column;
-            let state = Expr::col((approvals::Entity, Column::State));
-            let rows = approvals::Entity::find()
-                .filter(Column::WorkspaceId.eq(DbId(workspace)))
-                .filter(state.eq(literal(DbText(ApprovalState::Waiting))));
-            self.numbers_by_app(rows, Column::AppId, count(), only).await?
-        };
-        for (app, number) in waiting {
-            facts.entry(app).or_default().waiting_approvals = number;
+        for NumberRow { fact, app_id, number } in query::fetch_all(&query, self.read()).await? {
+            let Some(DbId(app)) = app_id else { continue };
+            let row = RowContext::new("apps", app);
+            let health = facts.entry(app).or_default();
+            match fact {
+                Fact::FailuresInARow => health.failures_in_a_row = row.number(number)?,
+                Fact::FailingAutomations => health.failing_automations = row.number(number)?,
+                Fact::OpenDeadLetters => health.open_dead_letters = row.number(number)?,
+                Fact::BlockedRuns => health.blocked_runs = row.number(number)?,
+                Fact::WaitingApprovals => health.waiting_approvals = row.number(number)?,
+                Fact::ObservedAt => health.observed_at = Some(row.timestamp(number)?),
+            }
         }
         Ok(facts)
     }
@@ -185,9 +219,21 @@ impl Store {
             .select_only()
             .column(run_queue::Column::RunId)
             .into_query();
-        let rows = runs::Entity::find().filter(runs::Column::Id.in_subquery(leased));
-        let count = Expr::from(Func::count(Expr::col(Asterisk)));
-        Ok(self.numbers_by_app(rows, runs::Column::AppId, count, None).await?.into_iter().collect())
+        let counts: Vec<RunningRow> = runs::Entity::find()
+            .filter(runs::Column::Id.in_subquery(leased))
+            .group_by(runs::Column::AppId)
+            .select_only()
+            .column(runs::Column::AppId)
+            .expr_as(count_rows(), "count")
+            .into_model()
+            .all(self.read())
+            .await
+            .or_store_error()?;
+        let counts = counts.into_iter().map(|row| {
+            let app = row.app_id.0;
+            Ok((app, RowContext::new("apps", app).number(row.count)?))
+        });
+        counts.collect()
     }
 
     /// Counts the apps of a workspace that a person can view, by what they are by themselves.
@@ -206,7 +252,7 @@ impl Store {
             .column_as(apps::Column::Paused, "is_paused")
             .expr_as(is_draft, "is_draft")
             .expr_as(is_observed, "is_observed")
-            .expr_as(Func::count(Expr::col(Asterisk)), "count")
+            .expr_as(count_rows(), "count")
             .group_by(Expr::col("is_paused"))
             .group_by(Expr::col("is_draft"))
             .group_by(Expr::col("is_observed"))
@@ -240,15 +286,6 @@ impl HealthRead for Store {
             return Ok(HashMap::new());
         }
         let mut facts = self.health_facts(workspace, Some(apps), now).await?;
-        let observed = app_observations::Entity::find()
-            .filter(app_observations::Column::AppId.is_in(apps.iter().copied().map(DbId)))
-            .filter(app_observations::Column::WorkspaceId.eq(DbId(workspace)))
-            .all(self.read())
-            .await
-            .or_store_error()?;
-        for row in observed {
-            facts.entry(row.app_id.0).or_default().observed_at = Some(row.observed_at.0);
-        }
         for app in apps {
             facts.entry(*app).or_default();
         }
