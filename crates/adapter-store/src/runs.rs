@@ -7,6 +7,7 @@ mod dead_letters;
 mod diagnosis;
 mod held;
 pub(crate) mod models;
+mod names;
 mod read;
 mod refused_calls;
 mod retention;

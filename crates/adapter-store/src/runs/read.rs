@@ -1,10 +1,6 @@
 //! Reads of automations, webhooks and runs.
 
-use std::{
-    cmp::Reverse,
-    collections::{HashMap, HashSet},
-    time::Duration,
-};
+use std::{cmp::Reverse, collections::HashMap, time::Duration};
 
 use ::runs::{
     Automation, Run, RunStatus, RunsRead, Webhook,
@@ -21,21 +17,21 @@ use kernel::{
     page::PageRequest,
 };
 use sea_orm::{
-    ColumnTrait as _, DerivePartialModel, EntityTrait as _, FromQueryResult, JoinType, QueryFilter as _,
+    ColumnTrait as _, EntityTrait as _, FromQueryResult, Iterable as _, JoinType, QueryFilter as _,
     QueryOrder as _, QuerySelect as _, QueryTrait as _, RelationTrait as _, Select,
     sea_query::{Alias, Asterisk, Expr, ExprTrait as _, Func, Order, Query, SelectStatement, UnionType},
 };
 
 use serde_json::value::RawValue;
 
-use super::models::{self, RunNames};
+use super::models;
 use crate::{
     apps::visible_app_ids,
     convert::{RowContext, min_uuid_v7_at},
     entity::{
-        app_versions, apps, automations,
+        automations,
         column::{DbId, DbText, DbTime},
-        deliveries, oauth_grants,
+        deliveries,
         run_queue::{self, QueueState},
         run_results, runs, webhooks,
     },
@@ -219,16 +215,20 @@ impl RunsRead for Store {
         page: PageRequest,
     ) -> Result<Vec<Run>, StoreError> {
         use runs::Column;
-        let mut found = select_runs(workspace, visible, filter)
+        // Neither is of a list, and both may be long.
+        let is_listed = |column: &Column| !matches!(column, Column::Steps | Column::Answers);
+        let found = select_runs(workspace, visible, filter)
             .apply_if(page.after, |query, after| query.filter(Column::Id.lt(after)))
             .order_by_desc(Column::Id)
             .limit(u64::from(page.limit) + 1)
+            .select_only()
+            .columns(Column::iter().filter(is_listed))
+            .expr_as(literal(None::<String>), "steps")
+            .expr_as(literal(None::<String>), "answers")
+            .into_model::<runs::Model>()
             .all(self.read())
             .await
             .or_store_error()?;
-        for model in &mut found {
-            model.steps = None;
-        }
         self.resolve_names(found).await
     }
 
@@ -448,90 +448,4 @@ fn queue_counts(workspace: WorkspaceId, now: Timestamp) -> SelectStatement {
     counts.union(UnionType::All, of(state().eq(literal(QueueState::Leased))));
     counts.union(UnionType::All, of(state().gte(literal(QueueState::ConcurrencyBlocked))));
     counts
-}
-
-/// The name of an app, and which of its versions is current.
-#[derive(DerivePartialModel)]
-#[sea_orm(entity = "apps::Entity")]
-struct AppNameRow {
-    id: DbId<kind::App>,
-    name: String,
-    current_version_id: Option<DbId<kind::Version>>,
-}
-
-/// The name of an automation.
-#[derive(DerivePartialModel)]
-#[sea_orm(entity = "automations::Entity")]
-struct AutomationNameRow {
-    id: DbId<kind::Automation>,
-    name: String,
-}
-
-/// The number of a version.
-#[derive(DerivePartialModel)]
-#[sea_orm(entity = "app_versions::Entity")]
-struct VersionNumberRow {
-    id: DbId<kind::Version>,
-    number: i64,
-}
-
-impl Store {
-    /// Adds to runs the names of what they point at, in a few queries for all of them.
-    async fn resolve_names(&self, models: Vec<runs::Model>) -> Result<Vec<Run>, StoreError> {
-        if models.is_empty() {
-            return Ok(Vec::new());
-        }
-        let apps = apps::Entity::find()
-            .filter(apps::Column::Id.is_in(distinct(models.iter().map(|run| run.app_id))))
-            .into_partial_model::<AppNameRow>()
-            .all(self.read())
-            .await
-            .or_store_error()?;
-        let automations = automations::Entity::find()
-            .filter(
-                automations::Column::Id.is_in(distinct(models.iter().filter_map(|run| run.automation_id))),
-            )
-            .into_partial_model::<AutomationNameRow>()
-            .all(self.read())
-            .await
-            .or_store_error()?;
-        let versions = app_versions::Entity::find()
-            .filter(app_versions::Column::Id.is_in(distinct(models.iter().filter_map(|run| run.version_id))))
-            .into_partial_model::<VersionNumberRow>()
-            .all(self.read())
-            .await
-            .or_store_error()?;
-        let clients: HashMap<DbId<kind::Grant>, String> = {
-            let asked: HashSet<_> = models.iter().filter_map(|run| run.asked_by_grant).collect();
-            let grants =
-                oauth_grants::Entity::find().filter(oauth_grants::Column::Id.is_in(asked.iter().copied()));
-            // Most runs were asked for by no agent.
-            let found =
-                if asked.is_empty() { Vec::new() } else { grants.all(self.read()).await.or_store_error()? };
-            found.into_iter().map(|grant| (grant.id, grant.client_name)).collect()
-        };
-        let apps: HashMap<_, _> = apps.into_iter().map(|app| (app.id, app)).collect();
-        let automations: HashMap<_, _> =
-            automations.into_iter().map(|automation| (automation.id, automation.name)).collect();
-        let versions: HashMap<_, _> =
-            versions.into_iter().map(|version| (version.id, version.number)).collect();
-        models
-            .into_iter()
-            .map(|model| {
-                let app = apps.get(&model.app_id);
-                let names = RunNames {
-                    app: app.map(|app| app.name.clone()).unwrap_or_default(),
-                    automation: model.automation_id.and_then(|id| automations.get(&id).cloned()),
-                    version_number: model.version_id.and_then(|id| versions.get(&id).copied()),
-                    current_version: app.and_then(|app| app.current_version_id),
-                    client: model.asked_by_grant.and_then(|grant| clients.get(&grant).cloned()),
-                };
-                models::run(model, names)
-            })
-            .collect()
-    }
-}
-
-fn distinct<K: 'static>(ids: impl Iterator<Item = DbId<K>>) -> HashSet<DbId<K>> {
-    ids.collect()
 }
