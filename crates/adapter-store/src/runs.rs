@@ -6,6 +6,7 @@ mod cancel;
 mod dead_letters;
 mod diagnosis;
 mod held;
+mod locked_automation;
 pub(crate) mod models;
 mod names;
 mod read;

@@ -21,7 +21,7 @@ use crate::{
     error::OrStoreError as _,
     query::ROW_LOCK,
     queue_sql::promote_blocked_of_locked,
-    runs::write::automation_of_run_for_update,
+    runs::locked_automation::automation_of_run_for_update,
     tx::StoreTx,
 };
 

@@ -7,7 +7,7 @@ use kernel::{Id, StoreError, id::kind};
 use sea_orm::{
     ColumnTrait, DeriveActiveEnum, EntityTrait, EnumIter, FromQueryResult, QueryFilter as _,
     QuerySelect as _, QueryTrait as _,
-    sea_query::{Expr, SelectStatement, UnionType},
+    sea_query::{Expr, Func, SelectStatement, UnionType},
 };
 use uuid::Uuid;
 
@@ -51,11 +51,8 @@ struct NameColumns {
 impl NameColumns {
     // With their types, without which PostgreSQL puts no selections together.
     fn new() -> Self {
-        Self {
-            name: Expr::cust("CAST(NULL AS text)"),
-            number: Expr::cust("CAST(NULL AS bigint)"),
-            current: Expr::cust("CAST(NULL AS uuid)"),
-        }
+        let null = |kind: &'static str| Expr::from(Func::cast_as(literal(None::<String>), kind));
+        Self { name: null("text"), number: null("bigint"), current: null("uuid") }
     }
 }
 

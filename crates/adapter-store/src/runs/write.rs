@@ -201,26 +201,6 @@ impl RunsTx for StoreTx {
     }
 }
 
-/// Returns the automation of a run, locked until the transaction ends; `None` if it has none, or it is gone.
-pub(super) async fn automation_of_run_for_update(
-    tx: &mut StoreTx,
-    workspace: WorkspaceId,
-    run: RunId,
-) -> Result<Option<Automation>, StoreError> {
-    let automation: Option<Option<DbId<kind::Automation>>> = runs::Entity::find_by_id(run)
-        .filter(runs::Column::WorkspaceId.eq(DbId(workspace)))
-        .select_only()
-        .column(runs::Column::AutomationId)
-        .into_tuple()
-        .one(tx.read())
-        .await
-        .or_store_error()?;
-    match automation.flatten() {
-        Some(id) => tx.automation_for_update(workspace, id.0).await,
-        None => Ok(None),
-    }
-}
-
 /// The columns that follow from an automation's trigger.
 fn trigger_columns(trigger: &Trigger) -> automations::ActiveModel {
     let (schedule, event) = match trigger {
