@@ -1,6 +1,7 @@
 //! Query plans of SQLite: no frequent query reads a whole table.
 
 mod many_apps;
+mod prepared_anew;
 
 use std::{
     collections::BTreeMap,
@@ -50,7 +51,7 @@ use kernel::{
     page::PageRequest,
     token::Digest,
 };
-use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
+use sea_orm::{ConnectionTrait as _, Statement};
 
 use crate::{Store, StoreTx, connect, group_commit::GroupCommit, pool::WriteLock};
 
@@ -127,17 +128,6 @@ async fn assert_found_by_index(store: &Store, sent: &StatementLog, what: &str, i
             || (index == "PRIMARY KEY" && line.contains("USING PRIMARY KEY"))
     });
     assert!(found, "{what} does not use {index}: {plans:#?}");
-}
-
-/// A statement that is prepared anew for a new value costs up to half of a short request (decision 0080).
-#[tokio::test]
-async fn sqlite_keeps_the_plan_of_a_statement() {
-    let folder = tempfile::tempdir().unwrap();
-    let (store, _) = open_recording(&folder).await;
-    let options = Statement::from_string(DbBackend::Sqlite, "PRAGMA compile_options");
-    let options = store.read().query_all_raw(options).await.unwrap();
-    let options: Vec<String> = options.iter().map(|row| row.try_get_by_index(0).unwrap()).collect();
-    assert!(options.iter().any(|option| option == "ENABLE_QPSG"), "{options:?}");
 }
 
 fn now() -> Timestamp {

@@ -13,7 +13,7 @@ use super::{World, assert_found_by_index, now, open_recording};
 use crate::{Store, group_commit::quarter_of};
 
 /// Adds copies of the app, each of which was observed; of a tenth, runs were blocked. As many are in 500 other workspaces.
-async fn add_apps(store: &Store, count: u32) {
+pub(super) async fn add_apps(store: &Store, count: u32) {
     let db = store.write().await.unwrap();
     let workspaces = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) \
          INSERT INTO workspaces (id, slug, name, profile, team_size, intents, locale, timezone, currency, hourly_cost_minor, plan, \
