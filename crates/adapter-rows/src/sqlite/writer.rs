@@ -503,3 +503,6 @@ fn delete_files(shared: &SharedState, file: &mut WriteLease<'_>) -> Result<(), S
     shared.read_connections.evict(file.project());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
