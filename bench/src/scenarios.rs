@@ -1,5 +1,6 @@
 //! `cargo xtask bench --scene`: figures that need a setup of their own.
 
+mod backlog;
 mod cost;
 pub(super) mod decoded;
 mod delivery_log;
@@ -28,6 +29,8 @@ use super::Options;
 pub(super) enum Scenario {
     /// Processor time, statements, syncs and bytes of each operation.
     Cost,
+    /// Runs and webhooks while 200,000 runs wait.
+    Backlog,
     /// A row by id and an indexed list, in a table of 20,000 rows and in one of a million.
     Growth,
     /// A row by id in one project, and at random in 2,000 projects of three tables.
@@ -63,6 +66,7 @@ pub(super) async fn run(
     progress: &Progress,
 ) -> Result<()> {
     match scene {
+        Scenario::Backlog => backlog::run(server, options, progress).await,
         Scenario::Cost => cost::run(server, options, progress).await,
         Scenario::Growth => growth::run(server, options, progress).await,
         Scenario::Projects => projects::run(server, options, progress).await,
