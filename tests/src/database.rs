@@ -1,15 +1,15 @@
-//! A fresh database for each test: SQLite in the server's data directory, or a PostgreSQL database that is cloned from
-//! a migrated template.
+//! A fresh database for each test: SQLite in the server's data directory, or a PostgreSQL database. Each is a copy of a migrated
+//! template.
 
 use std::{
-    env,
+    env, fs,
     path::Path,
     process::Command,
     sync::atomic::{AtomicU32, Ordering},
     thread,
 };
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tokio::sync::OnceCell;
 use url::Url;
@@ -25,6 +25,8 @@ pub enum Database {
     Existing(String),
 }
 
+/// Name of the embedded database in a data directory.
+pub(crate) const SQLITE_FILE: &str = "qala.db";
 /// Advisory lock that serialises the creation of the template among test programs. The number is arbitrary.
 const TEMPLATE_LOCK: i64 = 0x51A1_A000;
 
@@ -118,6 +120,24 @@ async fn create_template(cluster: &Url, qala: &Path) -> Result<String> {
     // Closing the session releases the lock.
     connection.close().await?;
     Ok(template)
+}
+
+/// Puts a migrated database into the data directory of a server that has not started yet. The first start would bring an empty
+/// one up to date, in half of the processor time of such a start.
+pub(crate) async fn create_sqlite_database(qala: &Path, data_dir: &Path) -> Result<()> {
+    static TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
+    let template = TEMPLATE.get_or_try_init(|| read_sqlite_template(qala)).await?;
+    fs::write(data_dir.join(SQLITE_FILE), template).context("cannot write the database of a test")
+}
+
+/// Migrates a database and returns its file.
+async fn read_sqlite_template(qala: &Path) -> Result<Vec<u8>> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join(SQLITE_FILE);
+    migrate(qala, format!("sqlite://{}", file.display())).await?;
+    let files = fs::read_dir(folder.path())?.count();
+    ensure!(files == 1, "the migrated database is not in one file");
+    Ok(fs::read(file)?)
 }
 
 async fn migrate(qala: &Path, url: String) -> Result<()> {

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _, SqliteConnection};
 
-use crate::Server;
+use crate::{Server, database::SQLITE_FILE};
 
 impl Server {
     /// Runs a statement on the control plane's database, bypassing the server.
@@ -34,7 +34,7 @@ impl Server {
     }
 
     async fn connect_to_sqlite(&self) -> Result<SqliteConnection> {
-        let file = self.data_dir().join("qala.db");
+        let file = self.data_dir().join(SQLITE_FILE);
         let url = format!("sqlite://{}", file.to_str().context("the path is not UTF-8")?);
         Ok(SqliteConnection::connect(&url).await?)
     }

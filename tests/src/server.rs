@@ -16,7 +16,10 @@ use sqlx::{Connection as _, Executor as _, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 use tokio::{sync::watch, task::spawn_blocking, time::timeout};
 
-use crate::{Client, Database, database::PostgresDatabase};
+use crate::{
+    Client, Database,
+    database::{self, PostgresDatabase, SQLITE_FILE},
+};
 
 /// Covers a cold start on a loaded machine, including migrations.
 const START_DEADLINE: Duration = Duration::from_secs(60);
@@ -46,6 +49,7 @@ pub struct ServerOptions {
     binary: Option<PathBuf>,
     is_dev_login_enabled: bool,
     is_other_release: bool,
+    has_schema: bool,
 }
 
 /// Data that outlives the process. The fields are dropped in this order, after the process has ended.
@@ -120,6 +124,12 @@ impl ServerOptions {
         Self { is_other_release: true, ..self }
     }
 
+    /// Starts on an empty data directory: the first start brings the schema up to date.
+    #[must_use]
+    pub fn without_schema(self) -> Self {
+        Self { has_schema: false, ..self }
+    }
+
     /// Starts the server on fresh data and waits until it listens. If it does not, the error has its log.
     pub async fn start(self) -> Result<Server> {
         let postgres = match &self.database {
@@ -130,7 +140,12 @@ impl ServerOptions {
             Database::Existing(url) => Some(url.clone()),
             Database::Sqlite | Database::Postgres => postgres.as_ref().map(|database| database.url()),
         };
-        Server::start_with_data(self, ServerData { folder: create_data_dir()?, database_url, postgres }).await
+        let folder = create_data_dir()?;
+        // Another binary may have other migrations.
+        if self.database == Database::Sqlite && self.has_schema && self.binary.is_none() {
+            database::create_sqlite_database(&self.find_binary()?, folder.path()).await?;
+        }
+        Server::start_with_data(self, ServerData { folder, database_url, postgres }).await
     }
 
     /// Starts the server on existing SQLite data, such as a backup. The folder is removed with the server.
@@ -177,6 +192,7 @@ impl Server {
             binary: None,
             is_dev_login_enabled: true,
             is_other_release: false,
+            has_schema: true,
         }
     }
 
@@ -298,7 +314,7 @@ impl Server {
                 connection.execute(statement).await?;
             }
             None => {
-                let url = format!("sqlite://{}", self.data_dir().join("qala.db").display());
+                let url = format!("sqlite://{}", self.data_dir().join(SQLITE_FILE).display());
                 let mut connection = SqliteConnection::connect(&url).await?;
                 connection.execute(statement).await?;
             }

@@ -386,7 +386,8 @@ async fn invalid_options_are_named() -> Result<()> {
 #[tokio::test]
 async fn a_first_start_is_quiet() -> Result<()> {
     // The harness sets a log level; this is the default.
-    tests::on_server(Server::with(Database::Sqlite).env("QALA_LOG", ""), async |server| {
+    let options = Server::with(Database::Sqlite).without_schema().env("QALA_LOG", "");
+    tests::on_server(options, async |server| {
         // Output and log are two streams, whose order is undefined.
         let log = eventually("everything is printed and logged", async || {
             let log = server.log();
