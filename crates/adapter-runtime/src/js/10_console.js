@@ -89,10 +89,10 @@ const logRejection = (reason) => native.log(3, text(`Uncaught (in promise) ${lin
 const makeConsole = () => {
   const at = (level) => (...values) => native.log(level, text(line(values)));
   const console = {
-    debug: at(0), trace: at(0), log: at(1), info: at(1), dir: (value) => at(1)(value), table: at(1),
+    debug: at(0), trace: at(0), log: at(1), info: at(1), dir: (value) => at(1)(value), dirxml: at(1), table: at(1),
     warn: at(2), error: at(3),
     assert: (condition, ...values) => { if (!condition) at(3)('Assertion failed:', ...values); },
-    group: at(1), groupCollapsed: at(1), groupEnd() {},
+    group: at(1), groupCollapsed: at(1), groupEnd() {}, clear() {},
   };
   const counts = new Map();
   const timers = new Map();
@@ -100,9 +100,16 @@ const makeConsole = () => {
     counts.set(label, (counts.get(label) ?? 0) + 1);
     at(1)(`${label}: ${counts.get(label)}`);
   };
+  console.countReset = (label = 'default') => {
+    if (!counts.delete(label)) at(2)(`Count for '${label}' does not exist`);
+  };
   console.time = (label = 'default') => { timers.set(label, performance.now()); };
+  console.timeLog = (label = 'default', ...values) => {
+    if (timers.has(label)) at(1)(`${label}: ${(performance.now() - timers.get(label)).toFixed(3)} ms`, ...values);
+    else at(2)(`Timer '${label}' does not exist`);
+  };
   console.timeEnd = (label = 'default') => {
-    if (timers.has(label)) at(1)(`${label}: ${(performance.now() - timers.get(label)).toFixed(3)} ms`);
+    console.timeLog(label);
     timers.delete(label);
   };
   return console;

@@ -266,6 +266,32 @@ async fn calls_run_side_by_side() {
 }
 
 #[tokio::test]
+async fn console_counts_and_times() {
+    let (_, host) = run(
+        "console.count(); console.count(); console.countReset(); console.count(); console.countReset('x');
+         console.time('t'); console.timeLog('t', 1); console.timeEnd('t'); console.timeLog('t');
+         console.dirxml('d'); console.clear();",
+    )
+    .await;
+    let lines = host.log_messages();
+    let lines: Vec<&str> =
+        lines.iter().map(|line| if line.starts_with("t: ") { "t" } else { line }).collect();
+    assert_eq!(
+        lines,
+        [
+            "default: 1",
+            "default: 2",
+            "default: 1",
+            "Count for 'x' does not exist",
+            "t",
+            "t",
+            "Timer 't' does not exist",
+            "d"
+        ]
+    );
+}
+
+#[tokio::test]
 async fn console_shows_anything() {
     let (result, host) = run(
         "const o = {a: [1, 'x'], m: new Map([[1, {b: 2}]])}; o.self = o;
