@@ -6,6 +6,7 @@
 
 mod analysis;
 mod bundle;
+mod code_names;
 mod cron;
 mod format;
 mod grade;
