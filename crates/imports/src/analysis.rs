@@ -15,7 +15,7 @@ use crate::{
         TriggerKind,
     },
     secrets::{self, Found},
-    source,
+    source::{self, Source},
     workflow::{Need, Start, Step, Workflow},
 };
 
@@ -58,7 +58,7 @@ pub struct Analysis {
 /// # Errors
 /// [`InvalidSource`] if the text is too long, no JSON, or of no known format.
 pub fn analyze(text: &str, surroundings: &Surroundings<'_>) -> Result<Analysis, InvalidSource> {
-    let (format, mut value) = source::parse(text)?;
+    let Source { format, mut value, others } = source::parse(text)?;
     let found = secrets::remove(&mut value);
     let mut workflow = match format {
         Format::N8n => n8n::read(&value)?,
@@ -67,7 +67,11 @@ pub fn analyze(text: &str, surroundings: &Surroundings<'_>) -> Result<Analysis, 
     };
     drop(value);
     mark_secrets(&mut workflow, &found);
-    let timezone = choose_timezone(&workflow, surroundings);
+    if !others.is_empty() {
+        let names: Vec<String> = others.iter().take(8).map(|name| javascript::comment(name, 40)).collect();
+        workflow.warnings.insert(0, Sentence::OtherWorkflows(others.len(), names.join(", ")));
+    }
+    let timezone = choose_timezone(&mut workflow, surroundings);
     let main_start = choose_start(&mut workflow, &timezone, surroundings);
     let order = order(&mut workflow.steps);
     let (connections, needs) = connections(&workflow);
@@ -79,7 +83,7 @@ pub fn analyze(text: &str, surroundings: &Surroundings<'_>) -> Result<Analysis, 
     let mut is_changed = false;
     for (path, error) in surroundings.broken {
         if let Some(step) = written.code_files.get(path).and_then(|index| workflow.steps.get_mut(*index)) {
-            step.translation.fail(Sentence::CodeInvalid(error.clone()));
+            step.translation.fail_to_compile(error.clone());
             is_changed = true;
         }
     }
@@ -136,9 +140,19 @@ fn mark_secrets(workflow: &mut Workflow, found: &[Found]) {
     }
 }
 
-fn choose_timezone(workflow: &Workflow, surroundings: &Surroundings<'_>) -> String {
-    let is_zone = |zone: &&str| (surroundings.is_schedule)("0 0 * * *", zone);
-    workflow.timezone.as_deref().filter(is_zone).unwrap_or(surroundings.timezone).to_owned()
+/// Chooses the zone of schedules and dates. One that is not known is said where the workflow starts by a schedule, and as a warning.
+fn choose_timezone(workflow: &mut Workflow, surroundings: &Surroundings<'_>) -> String {
+    let Some(zone) = workflow.timezone.take() else { return surroundings.timezone.to_owned() };
+    if (surroundings.is_schedule)("0 0 * * *", &zone) {
+        return zone;
+    }
+    let unknown = Sentence::UnknownZone(zone, surroundings.timezone.to_owned());
+    let is_scheduled = |step: &&mut Step| matches!(step.translation.start, Some(Start::Schedule(_)));
+    for step in workflow.steps.iter_mut().filter(is_scheduled) {
+        step.translation.lower(unknown.clone());
+    }
+    workflow.warnings.push(unknown);
+    surroundings.timezone.to_owned()
 }
 
 /// Chooses the step that starts the automation: the first that can be kept. Starts by a person come last, because every automation
@@ -188,7 +202,7 @@ fn connections(workflow: &Workflow) -> (BTreeMap<String, String>, BTreeMap<Strin
     let mut needs: BTreeMap<String, Need> = BTreeMap::new();
     let mut taken = BTreeSet::new();
     for step in &workflow.steps {
-        let Some(need) = &step.translation.connection else { continue };
+        let Some(need) = step.translation.used_connection() else { continue };
         let name = names.entry(need.credential.clone()).or_insert_with(|| {
             javascript::unique_name(need.connector.as_deref().unwrap_or(&need.name), "service", &mut taken)
         });
@@ -299,7 +313,7 @@ impl Draft<'_> {
             let translation = &step.translation;
             let mut sentences: Vec<String> =
                 translation.reasons.iter().map(|reason| reason.text(locale)).collect();
-            if let Some(need) = &translation.connection {
+            if let Some(need) = translation.used_connection() {
                 sentences.push(Sentence::NeedsConnection(javascript::comment(&need.name, 80)).text(locale));
             }
             if sentences.is_empty() {
@@ -310,7 +324,7 @@ impl Draft<'_> {
                 name: javascript::comment(&step.name, 120),
                 kind: javascript::comment(&step.kind, 120),
                 grade: translation.grade,
-                needs_connection: translation.connection.is_some(),
+                needs_connection: translation.used_connection().is_some(),
                 step: self.written.functions.get(&index).cloned(),
                 sentence: shortened(&sentences.join(" "), 600),
             })
@@ -321,7 +335,7 @@ impl Draft<'_> {
     fn connections(&self) -> Vec<ReportConnection> {
         let steps = |need: &Need| {
             let of = |step: &&Step| {
-                step.translation.connection.as_ref().is_some_and(|own| own.credential == need.credential)
+                step.translation.used_connection().is_some_and(|own| own.credential == need.credential)
             };
             self.workflow.steps.iter().filter(of).map(|step| step.id.clone()).collect()
         };

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    Grade, javascript,
+    Format, Grade, code_names, javascript,
     workflow::{CONNECTION, Start, Step, Workflow},
 };
 
@@ -159,6 +159,9 @@ pub(crate) fn write(workflow: &Workflow, order: &[usize], frame: &Frame<'_>) -> 
             let _ = writeln!(code_imports, "import {binding} from './{path}';");
             binding
         });
+        if let Some(code) = &step.translation.uncompiled_code {
+            files.insert(uncompiled_path(&function), code.clone());
+        }
         write_function(&mut bodies, step, &function, code.as_deref(), frame);
         write_entry(&mut list, workflow, step, *index, &function, frame);
         functions.insert(*index, function);
@@ -200,19 +203,49 @@ pub fn skipped_module(ids: &[String]) -> String {
     )
 }
 
+/// Path of the text of code that does not compile.
+fn uncompiled_path(function: &str) -> String {
+    format!("code/{function}.txt")
+}
+
 fn code_module(workflow: &Workflow, step: &Step, code: &str) -> String {
     let title = javascript::comment(
         &format!("Code of “{}”, as it was written in {}.", step.name, workflow.format.tool()),
         200,
     );
-    let names = match workflow.format {
-        crate::Format::NodeRed => "msg, node, context, flow, global, env, RED",
-        _ => {
-            "items, item, $json, $input, $, $items, $node, $now, $today, $workflow, $execution, $itemIndex, $runIndex, DateTime"
-        }
-    };
+    let given = given_names(workflow.format);
+    let names = given.join(", ");
     // A function of its own, in which the code may declare the same names again.
-    format!("// {title}\n\nexport default ({{ {names} }}) => (async () => {{\n{code}\n}})();\n")
+    let run = format!("(async () => {{\n{code}\n}})();");
+    let assigned: Vec<String> = code_names::assigned_names(code, given).into_iter().collect();
+    if assigned.is_empty() {
+        return format!("// {title}\n\nexport default ({{ {names} }}) => {run}\n");
+    }
+    let assigned = assigned.join(", ");
+    format!("// {title}\n\nexport default ({{ {names} }}) => {{ let {assigned}; return {run} }};\n")
+}
+
+/// Returns the names that code of people is given.
+pub(crate) fn given_names(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::NodeRed => &["msg", "node", "context", "flow", "global", "env", "RED"],
+        Format::N8n | Format::Make => &[
+            "items",
+            "item",
+            "$json",
+            "$input",
+            "$",
+            "$items",
+            "$node",
+            "$now",
+            "$today",
+            "$workflow",
+            "$execution",
+            "$itemIndex",
+            "$runIndex",
+            "DateTime",
+        ],
+    }
 }
 
 fn write_function(to: &mut String, step: &Step, function: &str, code: Option<&str>, frame: &Frame<'_>) {
@@ -241,6 +274,9 @@ fn write_function(to: &mut String, step: &Step, function: &str, code: Option<&st
     if body.is_empty() {
         if let Some(connection) = &connection {
             body.push(format!("// return request({{ via: {connection}, method: 'POST', url: '/', json: items[0].json }}).then((answer) => [answer]);"));
+        }
+        if translation.uncompiled_code.is_some() {
+            body.push(format!("// The code as it was written: {}", uncompiled_path(function)));
         }
         body.push(format!("throw notWritten({});", javascript::string(&step.name)));
     }

@@ -2,6 +2,9 @@
 
 use url::Url;
 
+/// Methods that a request of an app may have, of those that the tools know.
+pub(crate) const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE"];
+
 /// The host of a URL in which expressions may stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UrlHost {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::{
-    Format, Grade, Sentence,
+    Format, Grade, Sentence, cron,
     report::MAX_ITEMS,
     source::InvalidSource,
     workflow::{Link, Settings, Start, Step, Translation, Workflow},
@@ -43,8 +43,12 @@ pub(crate) fn read(source: &Value) -> Result<Workflow, InvalidSource> {
         };
         if index == 0 && translation.start.is_none() && translation.runs {
             // A scenario without a trigger begins with its first module.
-            translation.start =
-                Some(interval.map_or(Start::Manual, |seconds| Start::Schedule(schedule(seconds))));
+            let plan = interval.map(cron::every_seconds);
+            if let Some(change) = plan.as_ref().and_then(|plan| plan.change) {
+                translation.lower(Sentence::Schedule(change));
+            }
+            let cron = plan.and_then(|plan| plan.cron);
+            translation.start = Some(cron.map_or(Start::Manual, Start::Schedule));
         }
         steps.push(Step {
             id: module.id.clone(),
@@ -65,10 +69,6 @@ pub(crate) fn read(source: &Value) -> Result<Workflow, InvalidSource> {
         total: listed.total,
         warnings: Vec::new(),
     })
-}
-
-fn schedule(seconds: u64) -> String {
-    crate::cron::every_minutes(seconds / 60).0.unwrap_or_else(|| "*/15 * * * *".to_owned())
 }
 
 /// The modules of a blueprint, in the order in which they stand.

@@ -222,6 +222,11 @@ fn translate(node: &Node<'_>, nodes: &Nodes<'_>) -> Translation {
             _ => {}
         }
     }
+    // What is not read cannot be kept, whatever else is.
+    let unread = node.unread();
+    if translation.runs && translation.grade != Grade::Unsupported && !unread.is_empty() {
+        translation.lower(Sentence::Settings(unread.join(", ")));
+    }
     for refused in node.take_refused() {
         if translation.grade != Grade::Unsupported {
             translation.lower(Sentence::Expression(refused));

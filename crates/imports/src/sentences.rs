@@ -1,8 +1,10 @@
 //! Sentences of reports, in the language of the workspace.
 
+mod schedules;
+
 use kernel::Locale;
 
-use crate::javascript::comment;
+use crate::{cron::Change, javascript::comment};
 
 /// A sentence about a step or a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +22,12 @@ pub(crate) enum Sentence {
     SecretRemoved,
     /// An option that is not kept.
     Option(&'static str),
+    /// Settings that are not read.
+    Settings(String),
+    /// What became of a schedule.
+    Schedule(Change),
+    /// A time zone that is not known, and the one that is used.
+    UnknownZone(String, String),
     /// A call of a service with the settings that are used most.
     UsualSettings,
     Batches,
@@ -31,9 +39,16 @@ pub(crate) enum Sentence {
     ServiceTrigger,
     BodyOnly,
     NoResponse,
+    PostOnly,
+    FormPage,
+    /// Another workflow called this one.
+    CalledByWorkflow,
+    Pagination,
     Code,
     /// Names that the code uses and that are not there.
     CodeNames(String),
+    /// Names that the code sets without declaring them.
+    DeclaredNames(String),
     CodeLanguage(String),
     CodeInvalid(String),
     DynamicHost,
@@ -62,6 +77,8 @@ pub(crate) enum Sentence {
     TooManySecrets(usize),
     TooLarge,
     NoSteps,
+    /// Names of workflows in the export that are not imported, and their number.
+    OtherWorkflows(usize, String),
     DuplicateName(String),
     MissingStep(String),
     StartsManually,
@@ -138,6 +155,23 @@ impl Sentence {
                 &format!("Параметр «{name}» не сохраняется."),
                 &format!("«{name}» параметрі сақталмайды."),
             ),
+            S::Settings(names) => {
+                let names = comment(names, 200);
+                in_languages(
+                    &format!("Settings that are not kept: {names}."),
+                    &format!("Не сохраняются параметры: {names}."),
+                    &format!("Сақталмайтын параметрлер: {names}."),
+                )
+            }
+            S::Schedule(change) => schedules::text(*change, locale),
+            S::UnknownZone(zone, used) => {
+                let zone = comment(zone, 60);
+                in_languages(
+                    &format!("The time zone “{zone}” is not known; {used} is used."),
+                    &format!("Часовой пояс «{zone}» неизвестен; используется {used}."),
+                    &format!("«{zone}» уақыт белдеуі белгісіз; {used} қолданылады."),
+                )
+            }
             S::UsualSettings => in_languages(
                 "The usual settings of this step are kept, others are not.",
                 "Обычные параметры этого шага сохраняются, остальные нет.",
@@ -183,6 +217,26 @@ impl Sentence {
                 "Вызывающему вебхук ответ приходит до запуска; этот ответ не отправляется.",
                 "Вебхукті шақырушыға жауап іске қосуға дейін беріледі; бұл жауап жіберілмейді.",
             ),
+            S::PostOnly => in_languages(
+                "Its address takes POST requests only.",
+                "Его адрес принимает только запросы POST.",
+                "Оның мекенжайы тек POST сұрауларын қабылдайды.",
+            ),
+            S::FormPage => in_languages(
+                "The form has an address and no page: fields, choices and files of the original are not kept.",
+                "У формы есть адрес, но нет страницы: поля, варианты и файлы оригинала не сохраняются.",
+                "Форманың мекенжайы бар, беті жоқ: түпнұсқаның өрістері, таңдаулары мен файлдары сақталмайды.",
+            ),
+            S::CalledByWorkflow => in_languages(
+                "Another workflow called it; here a person starts it.",
+                "Его вызывал другой процесс; здесь его запускает человек.",
+                "Оны басқа процесс шақыратын; мұнда адам бастайды.",
+            ),
+            S::Pagination => in_languages(
+                "Only the first page is read: the option “pagination” is not kept.",
+                "Читается только первая страница: параметр «pagination» не сохраняется.",
+                "Тек бірінші бет оқылады: «pagination» параметрі сақталмайды.",
+            ),
             S::Code => in_languages(
                 "The code is kept as it was written; it runs in Qala's sandbox.",
                 "Код сохраняется как написан; он выполняется в песочнице Qala.",
@@ -193,6 +247,11 @@ impl Sentence {
                 &format!("Код использует то, чего здесь нет: {names}."),
                 &format!("Код мұнда жоқ нәрсені қолданады: {names}."),
             ),
+            S::DeclaredNames(names) => in_languages(
+                &format!("Names that the code sets without declaring them are declared for it: {names}."),
+                &format!("Имена, которые код задаёт без объявления, объявлены за него: {names}."),
+                &format!("Код жарияламай қолданатын атаулар жарияланды: {names}."),
+            ),
             S::CodeLanguage(language) => in_languages(
                 &format!("Code in {language} is not kept."),
                 &format!("Код на {language} не сохраняется."),
@@ -201,9 +260,9 @@ impl Sentence {
             S::CodeInvalid(error) => {
                 let error = comment(error, 120);
                 in_languages(
-                    &format!("The code does not compile: {error}"),
-                    &format!("Код не компилируется: {error}"),
-                    &format!("Код компиляцияланбайды: {error}"),
+                    &format!("The code does not compile, and is kept as text: {error}"),
+                    &format!("Код не компилируется и сохранён как текст: {error}"),
+                    &format!("Код компиляцияланбайды, мәтін ретінде сақталды: {error}"),
                 )
             }
             S::DynamicHost => in_languages(
@@ -324,6 +383,17 @@ impl Sentence {
                 "В процессе нет шагов, которые могли бы выполняться.",
                 "Процесте орындала алатын қадам жоқ.",
             ),
+            S::OtherWorkflows(count, names) => in_languages(
+                &format!(
+                    "Only the first workflow of the export is imported. Not imported ({count}): {names}."
+                ),
+                &format!(
+                    "Импортируется только первый процесс экспорта. Не импортируются ({count}): {names}."
+                ),
+                &format!(
+                    "Экспорттың бірінші процесі ғана импортталады. Импортталмайтындары ({count}): {names}."
+                ),
+            ),
             S::DuplicateName(name) => {
                 let name = comment(name, 60);
                 in_languages(
@@ -360,13 +430,13 @@ impl Sentence {
             ),
             S::Summary { steps, exact, partial, unsupported } => in_languages(
                 &format!(
-                    "Of {steps} steps, {exact} are kept as they are, {partial} in part and {unsupported} not."
+                    "Steps: {steps}. Kept as they are: {exact}, in part: {partial}, not kept: {unsupported}."
                 ),
                 &format!(
-                    "Из {steps} шагов сохраняются как есть: {exact}, частично: {partial}, не сохраняются: {unsupported}."
+                    "Шагов: {steps}. Сохраняются как есть: {exact}, частично: {partial}, не сохраняются: {unsupported}."
                 ),
                 &format!(
-                    "{steps} қадамның {exact} сол күйінде, {partial} ішінара сақталады, {unsupported} сақталмайды."
+                    "Қадамдар: {steps}. Сол күйінде сақталады: {exact}, ішінара: {partial}, сақталмайды: {unsupported}."
                 ),
             ),
             S::Connections(count) => in_languages(

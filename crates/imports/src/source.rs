@@ -31,8 +31,18 @@ pub enum InvalidSource {
     UnknownFormat,
 }
 
+/// An export that was read.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Source {
+    pub(crate) format: Format,
+    /// The workflow, or the first one of a list.
+    pub(crate) value: Value,
+    /// Names of the other workflows of a list.
+    pub(crate) others: Vec<String>,
+}
+
 /// Reads an export, and finds its format by its members.
-pub(crate) fn parse(source: &str) -> Result<(Format, Value), InvalidSource> {
+pub(crate) fn parse(source: &str) -> Result<Source, InvalidSource> {
     // Bytes are at least as many as characters.
     if source.len() > MAX_SOURCE_LEN && source.chars().count() > MAX_SOURCE_LEN {
         return Err(InvalidSource::TooLong);
@@ -46,21 +56,22 @@ pub(crate) fn parse(source: &str) -> Result<(Format, Value), InvalidSource> {
         let message = message.split(" at line ").next().unwrap_or_default().to_owned();
         InvalidSource::NotJson { line: error.line(), column: error.column(), message }
     })?;
-    let (format, mut value) = unwrapped(value).ok_or(InvalidSource::UnknownFormat)?;
-    if let Value::Object(members) = &mut value {
+    let mut source = unwrapped(value).ok_or(InvalidSource::UnknownFormat)?;
+    if let Value::Object(members) = &mut source.value {
         // Recorded data and what the tool keeps about itself; nothing reads them.
         for unused in ["pinData", "staticData", "meta", "shared"] {
             members.remove(unused);
         }
     }
-    Ok((format, value))
+    Ok(source)
 }
 
 /// Finds the workflow in what tools and APIs wrap around it.
-fn unwrapped(mut value: Value) -> Option<(Format, Value)> {
+fn unwrapped(mut value: Value) -> Option<Source> {
+    let mut others = Vec::new();
     for _ in 0..4 {
         if let Some(format) = format_of(&value) {
-            return Some((format, value));
+            return Some(Source { format, value, others });
         }
         value = match value {
             Value::Object(mut members) => {
@@ -77,11 +88,26 @@ fn unwrapped(mut value: Value) -> Option<(Format, Value)> {
                     members.remove(*name).filter(|value| value.is_object() || value.is_array())
                 })?
             }
-            Value::Array(values) => values.into_iter().find(Value::is_object)?,
+            // The command line exports all workflows as a list.
+            Value::Array(values) => {
+                let mut workflows = values.into_iter().filter(Value::is_object);
+                let first = workflows.next()?;
+                others = workflows.filter(is_workflow).map(|value| name_of(&value)).collect();
+                first
+            }
             _ => return None,
         };
     }
     None
+}
+
+fn is_workflow(value: &Value) -> bool {
+    format_of(value).is_some() || ["nodes", "flow", "workflow"].iter().any(|name| value.get(*name).is_some())
+}
+
+fn name_of(value: &Value) -> String {
+    let name = value.get("name").and_then(Value::as_str).unwrap_or_default().trim();
+    if name.is_empty() { "?".to_owned() } else { name.to_owned() }
 }
 
 fn format_of(value: &Value) -> Option<Format> {
@@ -111,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_format_is_found_by_its_members() {
-        let format = |source: &str| parse(source).map(|(format, _)| format);
+        let format = |source: &str| parse(source).map(|source| source.format);
         assert_eq!(format(r#"{"nodes":[],"connections":{}}"#), Ok(Format::N8n));
         assert_eq!(format(r#"{"data":{"workflow":{"nodes":[],"connections":{}}}}"#), Ok(Format::N8n));
         assert_eq!(

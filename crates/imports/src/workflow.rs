@@ -90,6 +90,8 @@ pub(crate) struct Translation {
     pub(crate) body: Vec<String>,
     /// Code that people wrote, as the body of a function in a module of its own.
     pub(crate) code: Option<String>,
+    /// The same, if it does not compile: it is kept as text.
+    pub(crate) uncompiled_code: Option<String>,
     /// Reasons for the grade, and facts to know.
     pub(crate) reasons: Vec<Sentence>,
     pub(crate) connection: Option<Need>,
@@ -124,6 +126,7 @@ impl Translation {
             start: None,
             body: body.into_iter().map(Into::into).collect(),
             code: None,
+            uncompiled_code: None,
             reasons: Vec::new(),
             connection: None,
             hosts: BTreeSet::new(),
@@ -199,6 +202,19 @@ impl Translation {
         if !self.reasons.contains(&reason) {
             self.reasons.push(reason);
         }
+    }
+
+    /// Takes code away that does not compile, and keeps it as text.
+    pub(crate) fn fail_to_compile(&mut self, error: String) {
+        let code = self.code.take();
+        self.fail(Sentence::CodeInvalid(error));
+        self.uncompiled_code = code;
+    }
+
+    /// Returns the connection that the code uses. What is not translated needs none, until somebody writes it.
+    pub(crate) fn used_connection(&self) -> Option<&Need> {
+        let is_used = self.body.iter().any(|line| line.contains(CONNECTION));
+        self.connection.as_ref().filter(|_| is_used)
     }
 
     pub(crate) fn with_connection(mut self, need: Need) -> Self {

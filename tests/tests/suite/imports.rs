@@ -208,7 +208,7 @@ tests::on_both! {
     async fn exact_steps_of_n8n_give_what_n8n_gives(server: Server) -> Result<()> {
         let (owner, workspace) = sign_in(&server).await?;
         let cases = exact::cases();
-        let mut nodes = vec![node("Hook", "webhook", 2.0, json!({"path": "x"})), node("Rows", "splitOut", 1.0, json!({"fieldToSplitOut": "body.rows"}))];
+        let mut nodes = vec![node("Hook", "webhook", 2.0, json!({"path": "x", "httpMethod": "POST"})), node("Rows", "splitOut", 1.0, json!({"fieldToSplitOut": "body.rows"}))];
         let names: Vec<&str> = cases.iter().map(|case| case.name).collect();
         let mut connections = json!({"Hook": links(&["Rows"]), "Rows": links(&names)});
         let mut collect = String::from("const all = {};\n");
@@ -244,7 +244,7 @@ tests::on_both! {
             value("html", "#note", "html", false), value("none", ".nothing", "text", false), value("both", "h1, h2 + p", "text", true),
         ]);
         let source = json!({"name": "Page", "connections": {"Hook": links(&["Page"]), "Page": links(&["Read"])}, "nodes": [
-            node("Hook", "webhook", 2.0, json!({})), node("Page", "set", 3.4, json!({"mode": "raw", "jsonOutput": "={{ $json.body }}"})),
+            node("Hook", "webhook", 2.0, json!({"httpMethod": "POST"})), node("Page", "set", 3.4, json!({"mode": "raw", "jsonOutput": "={{ $json.body }}"})),
             node("Read", "html", 1.2, json!({"operation": "extractHtmlContent", "extractionValues": {"values": values}})),
         ]});
         let made = import(&owner, &workspace, &source).await?;

@@ -72,7 +72,7 @@ fn the_first_trigger_that_can_be_kept_starts_the_workflow() {
     let source = json!({"connections": {}, "nodes": [
         node("Mail", "gmailTrigger", json!({})), node("By hand", "manualTrigger", json!({})),
         node("Late", "scheduleTrigger", json!({"rule": {"interval": [{"field": "cronExpression", "expression": "*/5 * * *"}]}})),
-        node("Hook", "webhook", json!({})), node("Form", "formTrigger", json!({})),
+        node("Hook", "webhook", json!({"httpMethod": "POST"})), node("Form", "formTrigger", json!({})),
     ]});
     let analysis = analysis(&source);
     assert_eq!(analysis.report.trigger.item_id.as_deref(), Some("Hook"));
@@ -98,25 +98,30 @@ fn the_first_trigger_that_can_be_kept_starts_the_workflow() {
 }
 
 #[test]
-fn an_unknown_type_with_a_credential_needs_a_connection_and_is_not_kept() {
+fn an_unknown_type_with_a_credential_is_not_kept_and_needs_no_connection() {
     let mut unknown = node("Odd", "@acme/n8n-nodes-odd.odd", json!({}));
     let plain = item(&analysis(&chain(&[unknown.clone()])), "Odd").clone();
     assert_eq!((plain.grade, plain.needs_connection), (Grade::Unsupported, false));
     unknown["credentials"] = json!({"oddApi": {"id": "1", "name": "Odd account"}});
     let analysis = analysis(&chain(&[unknown]));
     let found = item(&analysis, "Odd");
-    assert_eq!((found.grade, found.needs_connection), (Grade::Unsupported, true));
-    assert!(analysis.files["main.js"].contains("// return request({ via: flow.env.connections.oddAccount"));
+    assert_eq!((found.grade, found.needs_connection), (Grade::Unsupported, false));
+    assert!(analysis.report.connections.is_empty());
+    assert!(analysis.files["main.js"].contains("throw notWritten('Odd');"));
+}
+
+/// A request with a credential of its own.
+fn calling(index: usize, credential: &str) -> Value {
+    let parameters = json!({"url": "https://api.example.com/x", "authentication": "predefinedCredentialType", "nodeCredentialType": "oddApi"});
+    let mut node = node(&format!("S{index}"), "httpRequest", parameters);
+    node["credentials"] = json!({"oddApi": {"id": index.to_string(), "name": credential}});
+    node
 }
 
 #[test]
 fn the_limits_are_told_with_the_number() {
     let nodes = |count: usize, make: &dyn Fn(usize) -> Value| json!({"nodes": (0..count).map(make).collect::<Vec<_>>(), "connections": {}});
-    let credentials = |index: usize| {
-        let mut node = node(&format!("S{index}"), "odd", json!({}));
-        node["credentials"] = json!({"oddApi": {"id": index.to_string(), "name": format!("A{index}")}});
-        node
-    };
+    let credentials = |index: usize| calling(index, &format!("A{index}"));
     for (source, number) in [
         (nodes(261, &|index| node(&format!("S{index}"), "set", json!({}))), "261"),
         (nodes(13, &credentials), "13"),
@@ -170,6 +175,8 @@ fn code_that_does_not_compile_is_replaced() {
     assert!(after.code_files.is_empty() && !after.files.contains_key("code/half.js"));
     assert_eq!(item(&after, "Half").grade, Grade::Unsupported);
     assert!(item(&after, "Half").sentence.contains("SyntaxError"));
+    assert_eq!(after.files["code/half.txt"], "const half =");
+    assert!(after.files["main.js"].contains("// The code as it was written: code/half.txt"));
 }
 
 #[test]
@@ -192,14 +199,8 @@ fn a_secret_in_a_header_becomes_a_connection() {
 
 #[test]
 fn names_of_connections_fit_a_manifest() {
-    let nodes: Vec<Value> = (0..3)
-        .map(|index| {
-            let mut node = node(&format!("S{index}"), "odd", json!({}));
-            let name = format!("1{}", "Long name of a credential ".repeat(4));
-            node["credentials"] = json!({"oddApi": {"id": index.to_string(), "name": name}});
-            node
-        })
-        .collect();
+    let nodes: Vec<Value> =
+        (0..3).map(|index| calling(index, &format!("1{}", "Long name of a credential ".repeat(4)))).collect();
     let report = analysis(&json!({"nodes": nodes, "connections": {}})).report;
     let keys: BTreeSet<&str> = report.connections.iter().map(|connection| connection.key.as_str()).collect();
     assert_eq!(keys.len(), 3);
@@ -286,4 +287,163 @@ proptest! {
             prop_assert!(analysis.files.contains_key("main.js"));
         }
     }
+}
+
+#[test]
+fn a_method_that_no_request_has_is_no_code() {
+    for method in ["'+MARK1()+'", "'", "TRACE", "GET\n", "get "] {
+        let flow = json!([
+            {"id": "a", "type": "inject", "z": "t", "wires": [["b"]]},
+            {"id": "b", "name": "Call", "type": "http request", "z": "t", "method": method, "url": "https://example.com", "wires": []},
+        ]);
+        let analysis = analysis(&flow);
+        assert_eq!(item(&analysis, "Call").grade, Grade::Unsupported, "{method}");
+        assert!(!analysis.files["main.js"].contains("MARK1"), "{method}");
+    }
+}
+
+fn versioned(name: &str, kind: &str, version: f64, parameters: Value) -> Value {
+    let mut node = node(name, kind, parameters);
+    node["typeVersion"] = json!(version);
+    node
+}
+
+/// Analyses a step after a start by a person.
+fn step(kind: &str, version: f64, parameters: Value) -> Analysis {
+    analysis(&chain(&[
+        node("Start", "manualTrigger", json!({})),
+        versioned("Step", kind, version, parameters),
+    ]))
+}
+
+/// Steps that are exact, each with a setting of every place that one may be added to.
+#[test]
+fn a_setting_that_is_not_read_lowers_the_grade_and_is_named() {
+    let value = json!({"leftValue": "={{ $json.a }}", "rightValue": "x", "operator": {"type": "string", "operation": "equals"}});
+    let conditions = json!({"conditions": {"combinator": "and", "conditions": [value]}});
+    let exact = [
+        (
+            "set",
+            3.4,
+            json!({"assignments": {"assignments": [{"id": "1", "name": "a", "type": "string", "value": "x"}]}}),
+        ),
+        ("set", 2.0, json!({"values": {"string": [{"name": "a", "value": "x"}]}})),
+        ("splitOut", 1.0, json!({"fieldToSplitOut": "rows"})),
+        ("aggregate", 1.0, json!({"fieldsToAggregate": {"fieldToAggregate": [{"fieldToAggregate": "a"}]}})),
+        ("limit", 1.0, json!({"maxItems": 3})),
+        ("sort", 1.0, json!({"sortFieldsUi": {"sortField": [{"fieldName": "a"}]}})),
+        ("removeDuplicates", 2.0, json!({})),
+        ("renameKeys", 1.0, json!({"keys": {"key": [{"currentKey": "a", "newKey": "b"}]}})),
+        (
+            "summarize",
+            1.0,
+            json!({"fieldsToSummarize": {"values": [{"field": "a"}]}, "fieldsToSplitBy": "b"}),
+        ),
+        ("dateTime", 2.0, json!({"operation": "formatDate", "date": "={{ $json.at }}"})),
+        ("if", 2.0, conditions.clone()),
+        ("filter", 2.0, conditions),
+        ("switch", 3.0, json!({"rules": {"values": []}})),
+        ("stopAndError", 1.0, json!({"errorMessage": "no"})),
+        ("httpRequest", 4.2, json!({"url": "https://example.com/x"})),
+    ];
+    for (kind, version, parameters) in exact {
+        let grade = |parameters: &Value| {
+            let analysis = step(kind, version, parameters.clone());
+            (item(&analysis, "Step").grade, item(&analysis, "Step").sentence.clone())
+        };
+        assert_eq!(grade(&parameters), (Grade::Exact, "Kept as it is.".to_owned()), "{kind}");
+        for (name, place) in [("notKnown", "/notKnown"), ("options.notKnown", "/options")] {
+            let mut changed = parameters.clone();
+            match place {
+                "/options" => changed["options"] = json!({"notKnown": true}),
+                _ => changed["notKnown"] = json!("value"),
+            }
+            let (grade, sentence) = grade(&changed);
+            assert_eq!(grade, Grade::Partial, "{kind} with {name}");
+            assert!(sentence.contains(&format!("Settings that are not kept: {name}.")), "{kind}: {sentence}");
+        }
+    }
+    // Entries of lists have members of their own, and what is as if it were absent says nothing.
+    let entry = json!({"fieldsToSummarize": {"values": [{"field": "a", "includeEmpty": true}]}, "options": {"outputFormat": ""}});
+    let summarize = step("summarize", 1.0, entry);
+    assert!(item(&summarize, "Step").sentence.contains("fieldsToSummarize.includeEmpty"));
+    assert!(!item(&summarize, "Step").sentence.contains("outputFormat"));
+}
+
+#[test]
+fn defaults_that_an_export_leaves_out_are_those_of_the_tool() {
+    let main = |kind: &str, version: f64, parameters: Value| {
+        step(kind, version, parameters).files["main.js"].clone()
+    };
+    let named = main("set", 1.0, json!({"values": {"string": [{"value": "x"}]}}));
+    assert!(named.contains("set(json, 'propertyName', 'x');"), "{named}");
+    let date = json!({"operation": "formatDate", "date": "={{ $json.at }}"});
+    assert!(main("dateTime", 2.0, date.clone()).contains("const json = {};"));
+    let mut kept = date;
+    kept["options"] = json!({"includeInputFields": true});
+    assert!(main("dateTime", 2.0, kept).contains("const json = { ...item.json };"));
+    let list = json!({"fieldsToSummarize": {"values": [{"field": "a", "aggregation": "concatenate", "customSeparator": "={{ ' / ' }}"}]}});
+    let list = main("summarize", 1.0, list);
+    assert!(list.contains("' / '") && !list.contains("{{"), "{list}");
+}
+
+#[test]
+fn what_no_address_does_is_said_at_the_trigger() {
+    let sentence = |kind: &str, parameters: Value| {
+        let analysis = analysis(&chain(&[versioned("Start", kind, 2.0, parameters)]));
+        let start = item(&analysis, "Start");
+        (start.grade, start.sentence.clone())
+    };
+    assert_eq!(sentence("webhook", json!({"path": "x", "httpMethod": "POST"})).0, Grade::Exact);
+    for (parameters, expected) in [
+        (json!({}), "POST requests only"),
+        (json!({"httpMethod": "POST", "responseMode": "responseNode"}), "is not sent"),
+        (json!({"httpMethod": "POST", "authentication": "headerAuth"}), "“authentication”"),
+        (json!({"httpMethod": "POST", "options": {"ipWhitelist": "10.0.0.1"}}), "“ipWhitelist”"),
+    ] {
+        let (grade, sentence) = sentence("webhook", parameters);
+        assert!(grade == Grade::Partial && sentence.contains(expected), "{sentence}");
+    }
+    let (grade, form) = sentence("formTrigger", json!({"formTitle": "Order"}));
+    assert!(grade == Grade::Partial && form.contains("no page"), "{form}");
+    assert!(sentence("executeWorkflowTrigger", json!({})).1.contains("Another workflow called it"));
+}
+
+#[test]
+fn connections_are_asked_for_where_code_uses_them() {
+    let mut database = node("Query", "postgres", json!({"operation": "executeQuery", "query": "SELECT 1"}));
+    database["credentials"] = json!({"postgres": {"id": "1", "name": "Shop"}});
+    let analysis = analysis(&chain(&[node("Start", "manualTrigger", json!({})), database]));
+    assert_eq!(item(&analysis, "Query").grade, Grade::Unsupported);
+    assert!(analysis.report.connections.is_empty() && !item(&analysis, "Query").needs_connection);
+}
+
+#[test]
+fn other_workflows_and_unknown_zones_are_named() {
+    let one = |name: &str| {
+        let mut source = chain(&[node("Start", "manualTrigger", json!({})), node("End", "noOp", json!({}))]);
+        source["name"] = json!(name);
+        source
+    };
+    let list = analysis(&json!([one("Alpha"), one("Beta"), one("Gamma")]));
+    assert_eq!(list.report.name, "Alpha");
+    assert!(list.report.warnings[0].contains("Not imported (2): Beta, Gamma."), "{:?}", list.report.warnings);
+    let rule = json!({"rule": {"interval": [{"field": "cronExpression", "expression": "@daily"}]}});
+    let mut source = chain(&[versioned("Start", "scheduleTrigger", 1.2, rule)]);
+    assert_eq!(item(&analysis(&source), "Start").grade, Grade::Exact);
+    source["settings"] = json!({"timezone": "Nowhere"});
+    let unknown = analysis(&source);
+    assert_eq!(item(&unknown, "Start").grade, Grade::Partial);
+    let sentence = "The time zone “Nowhere” is not known; UTC is used.";
+    assert!(item(&unknown, "Start").sentence.contains(sentence));
+    assert!(unknown.report.warnings.contains(&sentence.to_owned()));
+}
+
+#[test]
+fn names_that_code_sets_are_declared_for_it() {
+    let code = "total = 0; for (const i of $input.all()) total += 1; return [{json: {total}}]";
+    let analysis = step("code", 2.0, json!({"jsCode": code}));
+    assert!(item(&analysis, "Step").sentence.contains("are declared for it: total."));
+    let module = &analysis.files["code/step.js"];
+    assert!(module.contains("{ let total; return (async () => {\n"), "{module}");
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::module::Module;
 use crate::{
     Sentence,
-    hosts::literal_host,
+    hosts::{METHODS, literal_host},
     javascript,
     secrets::REMOVED,
     workflow::{CONNECTION, Translation},
@@ -16,7 +16,7 @@ pub(super) fn http(module: &Module<'_>) -> Translation {
     let lower = action.to_ascii_lowercase();
     let default = if lower.contains("getfile") { "GET" } else { "get" };
     let method = module.plain("method").unwrap_or(default).to_ascii_uppercase();
-    if !["GET", "POST", "PUT", "PATCH", "DELETE"].contains(&method.as_str()) {
+    if !METHODS.contains(&method.as_str()) {
         return Translation::unsupported(Sentence::Option("method"));
     }
     let mut reasons = Vec::new();

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::node::Node;
-use crate::{Sentence, workflow::Translation};
+use crate::{Format, Sentence, bundle::given_names, code_names, workflow::Translation};
 
 /// Names of n8n and Node.js that code cannot use here.
 static MISSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -36,6 +36,10 @@ pub(super) fn translate(node: &Node<'_>) -> Option<Translation> {
     }]);
     translation.code = Some(source.to_owned());
     translation.lower(Sentence::Code);
+    let undeclared = code_names::undeclared_names(source, given_names(Format::N8n));
+    if !undeclared.is_empty() {
+        translation.lower(Sentence::DeclaredNames(undeclared.join(", ")));
+    }
     let missing = missing_names(source);
     if !missing.is_empty() {
         translation.lower(Sentence::CodeNames(missing.join(", ")));

@@ -70,6 +70,7 @@ fn set(node: &Node<'_>) -> Translation {
     let none = Value::Null;
     if let Some(assignments) = node.get("assignments.assignments").and_then(Value::as_array) {
         for assignment in assignments {
+            node.expect_members("assignments", assignment, &["id", "name", "type", "value"]);
             let kind = assignment.get("type").and_then(Value::as_str).unwrap_or("string");
             let value = assignment.get("value").unwrap_or(&none);
             push(assignment.get("name").unwrap_or(&none), typed(node, kind, value));
@@ -90,7 +91,9 @@ fn set(node: &Node<'_>) -> Translation {
                     _ => "false".to_owned(),
                 },
             };
-            push(field.get("name").unwrap_or(&none), value);
+            // An export leaves the default out.
+            let default = Value::from("propertyName");
+            push(field.get("name").unwrap_or(&default), value);
         }
     }
     lines.push("return json;".to_owned());
@@ -124,7 +127,7 @@ fn split_out(node: &Node<'_>, field: &str, include: Option<&str>) -> Translation
     match include {
         Some("allOtherFields") => options.push("keep: 'all'".to_owned()),
         Some("selectedOtherFields") => {
-            options.push(format!("keep: {}", node.code_or("fieldsToInclude", "''")));
+            options.push(format!("keep: {}", names(node, "fieldsToInclude")));
         }
         _ => {}
     }
@@ -140,10 +143,10 @@ fn aggregate(node: &Node<'_>) -> Translation {
     if node.text("aggregate") == Some("aggregateAllItemData") {
         let fields = match node.text("include") {
             Some("specifiedFields") => {
-                format!(", (json) => pick(json, {})", node.code_or("fieldsToInclude", "''"))
+                format!(", (json) => pick(json, {})", names(node, "fieldsToInclude"))
             }
             Some("allFieldsExcept") => {
-                format!(", (json) => omit(json, {})", node.code_or("fieldsToExclude", "''"))
+                format!(", (json) => omit(json, {})", names(node, "fieldsToExclude"))
             }
             _ => String::new(),
         };
@@ -151,6 +154,8 @@ fn aggregate(node: &Node<'_>) -> Translation {
     }
     let mut fields = Vec::new();
     for field in node.list("fieldsToAggregate.fieldToAggregate") {
+        let known = ["fieldToAggregate", "renameField", "outputFieldName"];
+        node.expect_members("fieldsToAggregate", field, &known);
         let part =
             |name: &str| field.get(name).map_or_else(|| "''".to_owned(), |value| node.value_code(value));
         let renames = field.get("renameField").and_then(Value::as_bool).unwrap_or(false);
@@ -189,6 +194,7 @@ fn sort(node: &Node<'_>) -> Translation {
         "simple" => {
             let mut keys = Vec::new();
             for field in node.list("sortFieldsUi.sortField") {
+                node.expect_members("sortFieldsUi", field, &["fieldName", "order"]);
                 let name =
                     field.get("fieldName").map_or_else(|| "''".to_owned(), |name| node.value_code(name));
                 let falls = field.get("order").and_then(Value::as_str) == Some("descending");
@@ -241,6 +247,7 @@ fn item_lists(node: &Node<'_>) -> Translation {
 fn rename_keys(node: &Node<'_>) -> Translation {
     let mut lines = vec!["const json = { ...item.json };".to_owned()];
     for key in node.list("keys.key") {
+        node.expect_members("keys", key, &["currentKey", "newKey"]);
         let part = |name: &str| key.get(name).map_or_else(|| "''".to_owned(), |value| node.value_code(value));
         lines.push(format!("rename(json, {}, {});", part("currentKey"), part("newKey")));
     }
@@ -256,20 +263,14 @@ fn rename_keys(node: &Node<'_>) -> Translation {
 fn summarize(node: &Node<'_>) -> Translation {
     let mut fields = Vec::new();
     for field in node.list("fieldsToSummarize.values") {
+        let known = ["field", "aggregation", "customSeparator", "separateBy"];
+        node.expect_members("fieldsToSummarize", field, &known);
         let text = |name: &str, default: &str| {
             field.get(name).map_or_else(|| default.to_owned(), |value| node.value_code(value))
         };
-        let separator = field
-            .get("customSeparator")
-            .or_else(|| field.get("separateBy"))
-            .and_then(Value::as_str)
-            .unwrap_or(",");
-        fields.push(format!(
-            "[{}, {}, {}]",
-            text("field", "''"),
-            text("aggregation", "'count'"),
-            javascript::string(separator)
-        ));
+        let separator = field.get("customSeparator").or_else(|| field.get("separateBy"));
+        let separator = separator.map_or_else(|| "','".to_owned(), |value| node.value_code(value));
+        fields.push(format!("[{}, {}, {separator}]", text("field", "''"), text("aggregation", "'count'")));
     }
     Translation::exact_for_all([format!(
         "return [summarized(items, [{}], {})];",
@@ -302,12 +303,14 @@ fn date_time(node: &Node<'_>) -> Translation {
             "return json;".to_owned(),
         ]);
     }
+    // Alone, unless the fields of the item are asked for.
+    let start = if node.flag("options.includeInputFields", false) { "{ ...item.json }" } else { "{}" };
     let value = match node.text("operation").unwrap_or("getCurrentDate") {
         "getCurrentDate" => {
             let source = if node.flag("includeTime", true) { "now" } else { "today" };
             let name = node.code_or("outputFieldName", "'currentDate'");
             return each([
-                "const json = { ...item.json };".to_owned(),
+                format!("const json = {start};"),
                 format!("set(json, {name}, flow.dates.{source}().toISO());"),
                 "return json;".to_owned(),
             ]);
@@ -332,7 +335,7 @@ fn date_time(node: &Node<'_>) -> Translation {
     };
     let default = if node.text("operation") == Some("formatDate") { "'formattedDate'" } else { "'newDate'" };
     each([
-        "const json = { ...item.json };".to_owned(),
+        format!("const json = {start};"),
         format!("set(json, {}, {value});", into(default)),
         "return json;".to_owned(),
     ])

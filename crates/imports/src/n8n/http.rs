@@ -5,10 +5,9 @@ use serde_json::Value;
 use super::{node::Node, services};
 use crate::{
     Sentence, hosts, javascript,
+    secrets::REMOVED,
     workflow::{CONNECTION, Translation},
 };
-
-const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 pub(super) fn translate(node: &Node<'_>) -> Option<Translation> {
     match node.kind {
@@ -62,28 +61,18 @@ fn pairs(node: &Node<'_>, list: &[Value]) -> Option<String> {
     (!members.is_empty()).then(|| format!("{{ {} }}", members.join(", ")))
 }
 
-/// Returns `true` if a list names a header that proves who asks.
+/// Returns `true` if a list had a secret, which proves who asks.
 fn proves(list: &[Value]) -> bool {
-    let is_proof = |pair: &Value| {
-        let name = pair.get("name").and_then(Value::as_str).unwrap_or_default().to_ascii_lowercase();
-        let is_removed = pair
-            .get("value")
-            .and_then(Value::as_str)
-            .is_some_and(|value| value.contains(crate::secrets::REMOVED));
-        is_removed
-            && (name.contains("auth")
-                || name.contains("key")
-                || name.contains("token")
-                || name.contains("secret"))
-    };
-    list.iter().any(is_proof)
+    let had_secret =
+        |pair: &Value| pair.get("value").and_then(Value::as_str).is_some_and(|value| value.contains(REMOVED));
+    list.iter().any(had_secret)
 }
 
 fn http_request(node: &Node<'_>) -> Translation {
     let is_modern = node.version >= 3.0;
     let method =
         node.text(if is_modern { "method" } else { "requestMethod" }).unwrap_or("GET").to_ascii_uppercase();
-    if !METHODS.contains(&method.as_str()) {
+    if !hosts::METHODS.contains(&method.as_str()) {
         return Translation::unsupported(Sentence::Option("method"));
     }
     let url_text = node.get("url").and_then(Value::as_str).unwrap_or_default();
@@ -136,8 +125,10 @@ fn http_request(node: &Node<'_>) -> Translation {
     if node.flag(&format!("{options}.neverError"), false) || node.flag("options.ignoreResponseCode", false) {
         call.push("accept: 'any'".to_owned());
     }
+    if node.has_option("options.pagination") {
+        reasons.push(Sentence::Pagination);
+    }
     for (path, name) in [
-        ("options.pagination", "pagination"),
         ("options.proxy", "proxy"),
         ("allowUnauthorizedCerts", "allowUnauthorizedCerts"),
         ("options.allowUnauthorizedCerts", "allowUnauthorizedCerts"),

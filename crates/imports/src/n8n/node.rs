@@ -28,6 +28,10 @@ pub(super) struct Node<'a> {
     pub(super) notes: &'a str,
     /// Expressions that could not be translated.
     refused: RefCell<Vec<String>>,
+    /// Paths of parameters that were read, and with them all that is below.
+    read: RefCell<BTreeSet<String>>,
+    /// Members of entries of lists that nothing reads.
+    unknown: RefCell<BTreeSet<String>>,
     /// Names of all steps.
     names: BTreeSet<String>,
 }
@@ -40,6 +44,50 @@ pub(super) struct Nodes<'a> {
     parts: BTreeMap<String, Vec<(String, String)>>,
     sub_nodes: BTreeSet<String>,
 }
+
+/// Parameters that change nothing of what a step does, by its type; of all without one.
+const HARMLESS: &[(&str, &str)] = &[
+    ("", "notice"),
+    ("", "curlImport"),
+    ("", "httpVariantWarning"),
+    ("", "infoBox"),
+    ("", "oldVersionNotice"),
+    // The address is another one anyway.
+    ("webhook", "path"),
+    ("formTrigger", "path"),
+    // Names of outputs, which are found by their number.
+    ("switch", "renameOutput"),
+];
+
+/// Returns `true` if a value says more than the lack of one.
+fn matters(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Array(values) => !values.is_empty(),
+        _ => true,
+    }
+}
+
+fn collect_unread(path: &str, value: &Value, read: &BTreeSet<String>, unread: &mut Vec<String>) {
+    if read.contains(path) || unread.len() >= MAX_UNREAD {
+        return;
+    }
+    match value {
+        // A picker is one value.
+        Value::Object(members) if !members.contains_key("__rl") => {
+            for (name, value) in members {
+                collect_unread(&format!("{path}.{name}"), value, read, unread);
+            }
+        }
+        value if matters(value) => unread.push(path.to_owned()),
+        _ => {}
+    }
+}
+
+/// Most parameters that are named.
+const MAX_UNREAD: usize = 6;
 
 static NO_PARAMETERS: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
 
@@ -69,6 +117,8 @@ impl<'a> Node<'a> {
             notes: text("notes").unwrap_or_default(),
             index,
             refused: RefCell::default(),
+            read: RefCell::default(),
+            unknown: RefCell::default(),
             names: BTreeSet::new(),
         })
     }
@@ -79,6 +129,7 @@ impl<'a> Node<'a> {
 
     /// Returns a parameter by its path.
     pub(super) fn get(&self, path: &str) -> Option<&'a Value> {
+        self.read.borrow_mut().insert(path.to_owned());
         let mut parts = path.split('.');
         let mut value = self.parameters.get(parts.next()?)?;
         for part in parts {
@@ -102,13 +153,26 @@ impl<'a> Node<'a> {
 
     /// Returns `true` if an option has a value that matters.
     pub(super) fn has_option(&self, path: &str) -> bool {
-        self.get(path).is_some_and(|value| match value {
-            Value::Null | Value::Bool(false) => false,
-            Value::String(text) => !text.is_empty(),
-            Value::Object(members) => !members.is_empty(),
-            Value::Array(values) => !values.is_empty(),
-            _ => true,
-        })
+        self.get(path).is_some_and(matters)
+    }
+
+    /// Notes the members of an entry of a list that nothing reads.
+    pub(super) fn expect_members(&self, path: &str, entry: &Value, known: &[&str]) {
+        let members = entry.as_object().into_iter().flatten();
+        let unknown = members.filter(|(name, value)| !known.contains(&name.as_str()) && matters(value));
+        self.unknown.borrow_mut().extend(unknown.map(|(name, _)| format!("{path}.{name}")));
+    }
+
+    /// Returns the parameters that have a value and that nothing read: an export has only those that differ from their default.
+    pub(super) fn unread(&self) -> Vec<String> {
+        let mut unread: Vec<String> = self.unknown.borrow().iter().cloned().collect();
+        let read = self.read.borrow();
+        for (name, value) in self.parameters {
+            if !HARMLESS.contains(&(self.kind, name)) && !HARMLESS.contains(&("", name)) {
+                collect_unread(name, value, &read, &mut unread);
+            }
+        }
+        unread
     }
 
     /// Returns the code of a parameter; `undefined` if it is missing.

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::node::{Node, Nodes};
 use crate::{
-    Sentence, cron,
+    Sentence,
+    cron::{self, Change, Plan},
     workflow::{Start, Translation},
 };
 
@@ -40,6 +41,22 @@ const CALLERS: &[&str] = &[
     "wiseTrigger",
 ];
 
+/// Options of a webhook that are not kept.
+const WEBHOOK_OPTIONS: &[(&str, &str)] = &[
+    ("responseCode", "responseCode"),
+    ("responseData", "responseData"),
+    ("options.responseCode", "responseCode"),
+    ("options.responseData", "responseData"),
+    ("options.responseHeaders", "responseHeaders"),
+    ("options.responseContentType", "responseContentType"),
+    ("options.ipWhitelist", "ipWhitelist"),
+    ("options.allowedOrigins", "allowedOrigins"),
+    ("options.ignoreBots", "ignoreBots"),
+    ("options.rawBody", "rawBody"),
+    ("options.binaryData", "binaryData"),
+    ("options.binaryPropertyName", "binaryPropertyName"),
+];
+
 /// Triggers that ask a service again and again.
 const POLLERS: &[&str] = &[
     "gmailTrigger",
@@ -63,7 +80,7 @@ pub(super) fn translate(node: &Node<'_>, nodes: &Nodes<'_>) -> Option<Translatio
         "scheduleTrigger" | "cron" | "interval" => schedule(node),
         "webhook" => {
             let body = "return [[{ json: { headers: {}, params: {}, query: {}, body: flow.event.data ?? {}, executionMode: 'production' } }]];";
-            let translation = Translation::start(Start::Webhook, [body]);
+            let mut translation = Translation::start(Start::Webhook, [body]);
             if nodes.mention(&[
                 ".headers",
                 ".query",
@@ -73,19 +90,31 @@ pub(super) fn translate(node: &Node<'_>, nodes: &Nodes<'_>) -> Option<Translatio
                 "['headers']",
                 "['query']",
             ]) {
-                translation.partial(Sentence::BodyOnly)
-            } else if node.text("responseMode") == Some("lastNode") {
-                translation.partial(Sentence::NoResponse)
-            } else {
-                translation
+                translation.lower(Sentence::BodyOnly);
             }
+            if node.text("responseMode").is_some_and(|mode| mode != "onReceived") {
+                translation.lower(Sentence::NoResponse);
+            }
+            // Without a method, n8n takes GET.
+            if node.text("httpMethod") != Some("POST") {
+                translation.lower(Sentence::PostOnly);
+            }
+            if node.text("authentication").is_some_and(|kind| kind != "none") {
+                translation.lower(Sentence::Option("authentication"));
+            }
+            for (path, name) in WEBHOOK_OPTIONS {
+                if node.has_option(path) {
+                    translation.lower(Sentence::Option(name));
+                }
+            }
+            translation
         }
         "formTrigger" => {
             let body = "return [[{ json: { ...objectOf(flow.event.data), submittedAt: flow.dates.now().toISO(), formMode: 'production' } }]];";
-            Translation::start(Start::Form, [body])
+            Translation::start(Start::Form, [body]).partial(Sentence::FormPage)
         }
         "executeWorkflowTrigger" => {
-            Translation::start(Start::Manual, [given]).partial(Sentence::OtherWorkflow)
+            Translation::start(Start::Manual, [given]).partial(Sentence::CalledByWorkflow)
         }
         "manualChatTrigger" | "chatTrigger" | "errorTrigger" | "workflowTrigger" | "n8nTrigger"
         | "localFileTrigger" | "evaluationTrigger" | "sseTrigger" | "mqttTrigger" | "amqpTrigger"
@@ -109,21 +138,27 @@ fn schedule(node: &Node<'_>) -> Translation {
     };
     let [rule, rest @ ..] = rules else {
         // Without a rule, n8n runs once a day at midnight.
-        return start(Some("0 0 * * *".to_owned()), false);
+        return start(Plan::exact(Some("0 0 * * *".to_owned())));
     };
-    let (cron, differs) = match node.kind {
+    let translation = start(match node.kind {
         "scheduleTrigger" => modern(rule),
         "cron" => classic(rule),
         _ => interval(node),
-    };
-    start(cron, differs || !rest.is_empty())
+    });
+    if rest.is_empty() {
+        return translation;
+    }
+    translation.partial(Sentence::Schedule(Change::Rules(rules.len())))
 }
 
-fn start(cron: Option<String>, differs: bool) -> Translation {
-    let Some(cron) = cron else { return Translation::lost_start(Sentence::Trigger) };
+fn start(plan: Plan) -> Translation {
+    let Some(cron) = plan.cron else { return Translation::lost_start(Sentence::Trigger) };
     let body = "return [[{ json: scheduleFields(flow) }]];";
     let translation = Translation::start(Start::Schedule(cron), [body]);
-    if differs { translation.partial(Sentence::Option("rule")) } else { translation }
+    match plan.change {
+        Some(change) => translation.partial(Sentence::Schedule(change)),
+        None => translation,
+    }
 }
 
 fn number(rule: &Value, name: &str, default: u64) -> u64 {
@@ -134,22 +169,14 @@ fn number(rule: &Value, name: &str, default: u64) -> u64 {
     }
 }
 
-/// Returns a cron expression for an interval of n8n's newer trigger, and whether it differs from the rule.
-fn modern(rule: &Value) -> (Option<String>, bool) {
+/// Returns the schedule of an interval of n8n's newer trigger.
+fn modern(rule: &Value) -> Plan {
     let (minute, hour) = (number(rule, "triggerAtMinute", 0), number(rule, "triggerAtHour", 0));
     match rule.get("field").and_then(Value::as_str).unwrap_or("days") {
-        // Qala's schedules have minutes.
-        "seconds" => (Some("* * * * *".to_owned()), number(rule, "secondsInterval", 30) != 60),
+        "seconds" => cron::every_seconds(number(rule, "secondsInterval", 30)),
         "minutes" => cron::every_minutes(number(rule, "minutesInterval", 5)),
         "hours" => cron::every_hours(number(rule, "hoursInterval", 1), minute),
-        "days" => {
-            let days = number(rule, "daysInterval", 1);
-            if days <= 1 {
-                (cron::at(minute, hour, "* * *"), false)
-            } else {
-                (cron::at(minute, hour, &format!("*/{} * *", days.min(31))), true)
-            }
-        }
+        "days" => cron::every_days(number(rule, "daysInterval", 1), minute, hour),
         "weeks" => {
             let days: Vec<String> = rule
                 .get("triggerAtDay")
@@ -161,31 +188,34 @@ fn modern(rule: &Value) -> (Option<String>, bool) {
                 .map(|day| day.to_string())
                 .collect();
             let days = if days.is_empty() { "0".to_owned() } else { days.join(",") };
-            (cron::at(minute, hour, &format!("* * {days}")), number(rule, "weeksInterval", 1) > 1)
+            cron::every_weeks(number(rule, "weeksInterval", 1), minute, hour, &days)
         }
         "months" => {
             let day = number(rule, "triggerAtDayOfMonth", 1).clamp(1, 31);
             let months = number(rule, "monthsInterval", 1).clamp(1, 12);
             let month = if months == 1 { "*".to_owned() } else { format!("*/{months}") };
-            (cron::at(minute, hour, &format!("{day} {month} *")), false)
+            let is_uneven = 12 % months != 0;
+            let change = is_uneven.then(|| Change::Uneven(cron::Unit::Month.times(months)));
+            Plan { cron: cron::at(minute, hour, &format!("{day} {month} *")), change }
         }
-        "cronExpression" => {
-            cron::five_fields(rule.get("expression").and_then(Value::as_str).unwrap_or_default())
-        }
-        _ => (None, false),
+        "cronExpression" => cron::parse(rule.get("expression").and_then(Value::as_str).unwrap_or_default()),
+        _ => Plan::exact(None),
     }
 }
 
-/// Returns a cron expression for an entry of n8n's older trigger.
-fn classic(rule: &Value) -> (Option<String>, bool) {
+/// Returns the schedule of an entry of n8n's older trigger.
+fn classic(rule: &Value) -> Plan {
     let (minute, hour) = (number(rule, "minute", 0), number(rule, "hour", 14));
     match rule.get("mode").and_then(Value::as_str).unwrap_or("everyDay") {
-        "everyMinute" => (Some("* * * * *".to_owned()), false),
-        "everyHour" => (cron::at_minute(minute), false),
-        "everyDay" => (cron::at(minute, hour, "* * *"), false),
-        "everyWeek" => (cron::at(minute, hour, &format!("* * {}", number(rule, "weekday", 1).min(6))), false),
+        "everyMinute" => Plan::exact(Some("* * * * *".to_owned())),
+        "everyHour" => Plan::exact(cron::at_minute(minute)),
+        "everyDay" => Plan::exact(cron::at(minute, hour, "* * *")),
+        "everyWeek" => {
+            Plan::exact(cron::at(minute, hour, &format!("* * {}", number(rule, "weekday", 1).min(6))))
+        }
         "everyMonth" => {
-            (cron::at(minute, hour, &format!("{} * *", number(rule, "dayOfMonth", 1).clamp(1, 31))), false)
+            let day = number(rule, "dayOfMonth", 1).clamp(1, 31);
+            Plan::exact(cron::at(minute, hour, &format!("{day} * *")))
         }
         "everyX" => {
             let value = number(rule, "value", 2);
@@ -195,16 +225,16 @@ fn classic(rule: &Value) -> (Option<String>, bool) {
                 cron::every_hours(value, 0)
             }
         }
-        "custom" => cron::five_fields(rule.get("cronExpression").and_then(Value::as_str).unwrap_or_default()),
-        _ => (None, false),
+        "custom" => cron::parse(rule.get("cronExpression").and_then(Value::as_str).unwrap_or_default()),
+        _ => Plan::exact(None),
     }
 }
 
-fn interval(node: &Node<'_>) -> (Option<String>, bool) {
+fn interval(node: &Node<'_>) -> Plan {
     let value = node.get("interval").and_then(Value::as_u64).unwrap_or(1);
     match node.text("unit").unwrap_or("seconds") {
         "hours" => cron::every_hours(value, 0),
         "minutes" => cron::every_minutes(value),
-        _ => (Some("* * * * *".to_owned()), value != 60),
+        _ => cron::every_seconds(value),
     }
 }

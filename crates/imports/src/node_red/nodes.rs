@@ -11,7 +11,11 @@ use serde_json::Value;
 
 use super::node::Node;
 use crate::{
-    Grade, Sentence, cron, javascript,
+    Format, Grade, Sentence,
+    bundle::given_names,
+    code_names,
+    cron::{self, Plan},
+    javascript,
     workflow::{Start, Translation},
 };
 
@@ -121,13 +125,7 @@ fn inject(node: &Node<'_>) -> Translation {
     lines.push("return [[{ json: msg }]];".to_owned());
     let crontab = node.text("crontab").trim();
     if !crontab.is_empty() {
-        return match cron::five_fields(crontab) {
-            (Some(cron), differs) if differs => {
-                Translation::start(Start::Schedule(cron), lines).partial(Sentence::Option("crontab"))
-            }
-            (Some(cron), _) => Translation::start(Start::Schedule(cron), lines),
-            (None, _) => Translation::lost_start(Sentence::Trigger),
-        };
+        return scheduled(cron::parse(crontab), lines);
     }
     match node.number("repeat").filter(|seconds| *seconds > 0.0) {
         Some(seconds) => {
@@ -137,16 +135,18 @@ fn inject(node: &Node<'_>) -> Translation {
                 reason = "a positive number of seconds; a larger one saturates"
             )]
             let seconds = seconds as u64;
-            let (cron, differs) = cron::every_minutes(seconds / 60);
-            let start =
-                Translation::start(Start::Schedule(cron.unwrap_or_else(|| "* * * * *".to_owned())), lines);
-            if differs || !seconds.is_multiple_of(60) {
-                start.partial(Sentence::Option("repeat"))
-            } else {
-                start
-            }
+            scheduled(cron::every_seconds(seconds), lines)
         }
         None => Translation::start(Start::Manual, lines),
+    }
+}
+
+fn scheduled(plan: Plan, lines: Vec<String>) -> Translation {
+    let Some(cron) = plan.cron else { return Translation::lost_start(Sentence::Trigger) };
+    let start = Translation::start(Start::Schedule(cron), lines);
+    match plan.change {
+        Some(change) => start.partial(Sentence::Schedule(change)),
+        None => start,
     }
 }
 
@@ -198,6 +198,10 @@ fn function(node: &Node<'_>) -> Translation {
         Translation::exact([format!("return nodeFunction(CODE, items, flow, {});", node.outputs())])
             .partial(Sentence::Code);
     translation.code = Some(source.to_owned());
+    let undeclared = code_names::undeclared_names(source, given_names(Format::NodeRed));
+    if !undeclared.is_empty() {
+        translation.lower(Sentence::DeclaredNames(undeclared.join(", ")));
+    }
     let mut missing: Vec<&str> = Vec::new();
     for name in MISSING.iter().flat_map(|names| names.find_iter(source)) {
         if !missing.contains(&name.as_str()) {

@@ -186,17 +186,7 @@ pub(super) fn cases() -> Vec<Case> {
             "dateTime",
             2.0,
             json!({"operation": "formatDate", "date": "={{ $json.at }}", "format": "custom", "customFormat": "dd.MM.yyyy", "outputFieldName": "day"}),
-            rows()
-                .as_array()
-                .into_iter()
-                .flatten()
-                .zip(["01.03.2026", "02.03.2026", "03.03.2026"])
-                .map(|(row, day)| {
-                    let mut row = row.clone();
-                    row["day"] = json!(day);
-                    row
-                })
-                .collect(),
+            json!([{"day": "01.03.2026"}, {"day": "02.03.2026"}, {"day": "03.03.2026"}]),
         ),
         expression("Upper", "$json.name.toUpperCase()", [json!("TEA"), json!("JAM"), json!("BUN")]),
         expression("Missing", "$json.nothing.at.all", [Value::Null, Value::Null, Value::Null]),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::node::Node;
 use crate::{
     Sentence,
-    hosts::literal_host,
+    hosts::{METHODS, literal_host},
     javascript,
     secrets::REMOVED,
     workflow::{CONNECTION, Need, Translation},
@@ -19,6 +19,9 @@ pub(super) fn http_request(node: &Node<'_>) -> Translation {
         "" => "GET".to_owned(),
         method => method.to_ascii_uppercase(),
     };
+    if !METHODS.contains(&method.as_str()) {
+        return Translation::unsupported(Sentence::Option("method"));
+    }
     let url = node.text("url");
     let address = if url.is_empty() {
         "msg.url".to_owned()
@@ -26,7 +29,7 @@ pub(super) fn http_request(node: &Node<'_>) -> Translation {
         format!("mustache({}, msg, false)", javascript::string(url))
     };
     let host = literal_host(url);
-    let mut headers: Vec<String> = Vec::new();
+    let mut headers: Vec<String> = vec!["...msg.headers".to_owned()];
     let mut was_secret = false;
     for header in node.list("headers") {
         let text = |name: &str| header.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -49,9 +52,7 @@ pub(super) fn http_request(node: &Node<'_>) -> Translation {
     let mut members = vec![
         format!("method: '{method}'"),
         format!("url: {address}"),
-        format!("headers: {{ ...msg.headers, {} }}", headers.join(", "))
-            .replace(", }", " }")
-            .replace("{  }", "{}"),
+        format!("headers: {{ {} }}", headers.join(", ")),
     ];
     if method != "GET" {
         members.push("...typeof msg.payload === 'string' ? { body: msg.payload, type: 'text/plain' } : { json: msg.payload }".to_owned());
