@@ -10,7 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, Result, bail, ensure};
-use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, SqliteConnection};
 use tokio::sync::OnceCell;
 use url::Url;
 
@@ -134,7 +134,12 @@ pub(crate) async fn create_sqlite_database(qala: &Path, data_dir: &Path) -> Resu
 async fn read_sqlite_template(qala: &Path) -> Result<Vec<u8>> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join(SQLITE_FILE);
-    migrate(qala, format!("sqlite://{}", file.display())).await?;
+    let url = format!("sqlite://{}", file.display());
+    migrate(qala, url.clone()).await?;
+    // A process that ends may leave a part in the log, which goes into the file with the last connection.
+    let mut connection = SqliteConnection::connect(&url).await?;
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").await?;
+    connection.close().await?;
     let files = fs::read_dir(folder.path())?.count();
     ensure!(files == 1, "the migrated database is not in one file");
     Ok(fs::read(file)?)
