@@ -25,17 +25,23 @@ use sqlx::{Sqlite, pool::PoolConnection};
 use super::{World, many_apps::add_apps, now, open_recording};
 use crate::Store;
 
-/// Takes the open connections of both pools, which are idle.
-fn connections(store: &Store, write: &DatabaseConnection) -> Vec<PoolConnection<Sqlite>> {
-    let pools = [store.read(), write].map(DatabaseConnection::get_sqlite_connection_pool);
-    pools.into_iter().flat_map(|pool| std::iter::from_fn(|| pool.try_acquire())).collect()
+/// Takes all connections of both pools, and opens those that are not open yet. A connection that was used a moment ago is waited
+/// for.
+async fn connections(store: &Store, write: &DatabaseConnection) -> Vec<PoolConnection<Sqlite>> {
+    let mut connections = Vec::new();
+    for pool in [store.read(), write].map(DatabaseConnection::get_sqlite_connection_pool) {
+        for _ in 0..pool.options().get_max_connections() {
+            connections.push(pool.acquire().await.unwrap());
+        }
+    }
+    connections
 }
 
 /// Returns the statements that were prepared anew.
 async fn prepared_anew(store: &Store) -> Vec<String> {
     let write = store.write().await.unwrap();
     let mut found = Vec::new();
-    for mut connection in connections(store, &write) {
+    for mut connection in connections(store, &write).await {
         let mut handle = connection.lock_handle().await.unwrap();
         let database = handle.as_raw_handle().as_ptr();
         let mut statement = null_mut();
@@ -60,7 +66,7 @@ async fn prepared_anew(store: &Store) -> Vec<String> {
 /// Lets plans depend on the values that are bound, as they do where SQLite is built without our flags.
 async fn let_plans_depend_on_values(store: &Store) {
     let write = store.write().await.unwrap();
-    for mut connection in connections(store, &write) {
+    for mut connection in connections(store, &write).await {
         let mut handle = connection.lock_handle().await.unwrap();
         let mut is_stable = -1;
         // SAFETY: The handle is locked, and this option takes a number and a place for the answer.
