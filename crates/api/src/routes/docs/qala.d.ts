@@ -98,11 +98,15 @@ declare const console: {
   error(...values: unknown[]): void;
   trace(...values: unknown[]): void;
   assert(condition?: unknown, ...values: unknown[]): void;
+  clear(): void;
   dir(value?: unknown): void;
+  dirxml(...values: unknown[]): void;
   table(value?: unknown): void;
   count(label?: string): void;
+  countReset(label?: string): void;
   time(label?: string): void;
   timeEnd(label?: string): void;
+  timeLog(label?: string, ...values: unknown[]): void;
   group(...values: unknown[]): void;
   groupCollapsed(...values: unknown[]): void;
   groupEnd(): void;
