@@ -229,6 +229,11 @@ fn replace(text: &mut String, expression: &Regex, is_secret: impl Fn(&str, &Capt
             spans.push(span);
         }
     }
+    remove_spans(text, &spans)
+}
+
+/// Replaces parts of a text, which follow each other; whether there were any.
+fn remove_spans(text: &mut String, spans: &[Range<usize>]) -> bool {
     for span in spans.iter().rev() {
         text.replace_range(span.clone(), REMOVED);
     }
@@ -297,10 +302,7 @@ fn remove_path_segments(text: &mut String) -> bool {
             before = segment;
         }
     }
-    for span in spans.iter().rev() {
-        text.replace_range(span.clone(), REMOVED);
-    }
-    !spans.is_empty()
+    remove_spans(text, &spans)
 }
 
 /// Replaces long random words outside of URLs; whether there were any.
@@ -321,10 +323,7 @@ fn remove_random_words(text: &mut String) -> bool {
             spans.push(found.range());
         }
     }
-    for span in spans.iter().rev() {
-        text.replace_range(span.clone(), REMOVED);
-    }
-    !spans.is_empty()
+    remove_spans(text, &spans)
 }
 
 /// Replaces the literals of an expression that stands under the name of a secret; whether there were any. Names of steps and of
@@ -340,10 +339,7 @@ pub(super) fn remove_literals(expression: &mut String) -> bool {
             spans.push(span.start + 1..span.end - 1);
         }
     }
-    for span in spans.iter().rev() {
-        expression.replace_range(span.clone(), REMOVED);
-    }
-    !spans.is_empty()
+    remove_spans(expression, &spans)
 }
 
 #[cfg(test)]
