@@ -18,8 +18,8 @@ pub(super) async fn run(server: &mut Server, options: &Options, progress: &Progr
     let workspace = api::BenchWorkspace::create(server).await?;
     let webhook = workspace.webhook_requests();
     let address = server.base_url().trim_start_matches("http://").to_owned();
-    // A run to copy.
-    let one = load::LoadPlan { connections: 1, duration: Duration::from_millis(1), interval: None };
+    // At least one run, to be copied.
+    let one = load::LoadPlan { connections: 1, duration: Duration::from_millis(500), interval: None };
     load::run(&address, one, &webhook).await?;
     let idle = async || {
         let waiting = workspace.queue_health().await?.unfinished;
