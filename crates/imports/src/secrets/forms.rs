@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Regex, RegexSet};
 
 /// A form of secrets.
 pub(super) struct Form {
@@ -97,14 +97,28 @@ const FORMS: &[(&str, bool, &str)] = &[
     ("password", false, r#"\b(?:PGPASSWORD|MYSQL_PWD|REDISCLI_AUTH|SSHPASS)=(?:\\*["'])?(?P<s>[^\s"'\\$]+)"#),
 ];
 
-/// The forms. A test compiles every one, so that none is left out here.
-pub(super) static COMPILED: LazyLock<Vec<Form>> = LazyLock::new(|| {
+/// The forms, in their order. A test compiles every one, so that none is left out here.
+static COMPILED: LazyLock<Vec<Form>> = LazyLock::new(|| {
     let compile = |(kind, needs_digit, text): &(&'static str, bool, &str)| {
         let expression = Regex::new(text).ok()?;
         Some(Form { kind, expression, needs_digit: *needs_digit })
     };
     FORMS.iter().filter_map(compile).collect()
 });
+
+/// All forms at once.
+static ALL: LazyLock<Option<RegexSet>> =
+    LazyLock::new(|| RegexSet::new(FORMS.iter().map(|(_, _, text)| text)).ok());
+
+/// Returns the forms that a text may have, which it is read once for.
+pub(super) fn found_in(text: &str) -> impl Iterator<Item = &'static Form> + use<> {
+    let found = ALL.as_ref().map(|all| all.matches(text));
+    COMPILED
+        .iter()
+        .enumerate()
+        .filter(move |(index, _)| found.as_ref().is_none_or(|found| found.matched(*index)))
+        .map(|(_, form)| form)
+}
 
 #[cfg(test)]
 mod tests {
@@ -113,5 +127,6 @@ mod tests {
     #[test]
     fn every_form_compiles() {
         assert_eq!(COMPILED.len(), FORMS.len());
+        assert_eq!(ALL.as_ref().map(RegexSet::len), Some(FORMS.len()));
     }
 }

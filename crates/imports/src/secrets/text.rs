@@ -40,6 +40,11 @@ static ASSIGNED_LITERALS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     LITERALS.iter().filter_map(|literal| Regex::new(&format!("{BEFORE_LITERAL}{literal}")).ok()).collect()
 });
 
+/// A part of every name that [`suspicion`] knows.
+static NAME_PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)pass|pwd|secret|token|key|auth|cookie|credential|bearer|jwt|sig|pin").ok()
+});
+
 /// A parameter in a query, or in a body in the form of one.
 static PARAMETER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r##"[?&](?P<name>[A-Za-z0-9_.\[\]-]{1,64})=(?P<s>[^&\s"'`{}$<>#\\]{4,})"##).ok()
@@ -165,21 +170,23 @@ pub(super) fn remove(text: &mut String, language: Language, is_id: bool) -> Opti
         return None;
     }
     let mut kind = None;
-    for form in forms::COMPILED.iter() {
+    for form in forms::found_in(text) {
         let is_replaced = replace(text, &form.expression, |_, found| form.accepts(secret_of(found)));
         kind = kind.or(is_replaced.then_some(form.kind));
     }
-    for expression in ASSIGNED_LITERALS.iter() {
+    // Without a word that names a secret nothing is assigned to one.
+    let has_name = NAME_PART.as_ref().is_none_or(|part| part.is_match(text));
+    for expression in ASSIGNED_LITERALS.iter().filter(|_| has_name) {
         let is_replaced = replace(text, expression, is_assigned_secret);
         kind = kind.or(is_replaced.then_some("api_key"));
     }
-    if let Some(expression) = ELEMENT.as_ref() {
+    if let Some(expression) = ELEMENT.as_ref().filter(|_| has_name) {
         let is_replaced = replace(text, expression, is_assigned_secret);
         kind = kind.or(is_replaced.then_some("api_key"));
     }
     for (expression, is_secret) in [
         (PARAMETER.as_ref(), is_secret_parameter as fn(&Captures<'_>) -> bool),
-        (ASSIGNED_WORD.as_ref(), is_assigned_word),
+        (ASSIGNED_WORD.as_ref().filter(|_| has_name), is_assigned_word),
     ] {
         let Some(expression) = expression else { continue };
         let strings = (language == Language::Code).then(|| strings_and_comments(text));
@@ -349,7 +356,8 @@ mod tests {
     #[test]
     fn every_expression_compiles() {
         assert_eq!(ASSIGNED_LITERALS.len(), LITERALS.len());
-        for expression in [&PARAMETER, &ELEMENT, &LIST_MEMBER, &LIST, &ASSIGNED_WORD, &URL, &WORD] {
+        for expression in [&NAME_PART, &PARAMETER, &ELEMENT, &LIST_MEMBER, &LIST, &ASSIGNED_WORD, &URL, &WORD]
+        {
             assert!(expression.is_some());
         }
     }
