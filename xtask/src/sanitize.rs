@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 
 use xtask::{shell, workspace::Workspace};
 
-/// The one crate with `unsafe` code.
+/// The one crate whose programs have `unsafe` code.
 const PACKAGE: &str = "process-snapshot";
 
 /// The package and the tests that reset the JavaScript runtime of app code. They run without leak detection, because
