@@ -19,7 +19,7 @@ static LOOPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\bfor\s*(?:await\s*)?\(\s*(?P<name>[A-Za-z_$][A-Za-z0-9_$]*)\s+(?:of|in)\b").ok()
 });
 
-/// What declares names: variables, functions with their parameters, classes, errors that are caught.
+/// Declarations of names: variables, functions with their parameters, classes, errors that are caught.
 static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"\b(?:let|const|var)\b([^;\n]*)|\bfunction\b\s*\*?\s*([A-Za-z0-9_$]*)\s*\(([^)]*)\)|\b(?:class|catch\s*\()\s*([A-Za-z0-9_$]+)|\(([^()]*)\)\s*=>|([A-Za-z0-9_$]+)\s*=>",
@@ -49,7 +49,14 @@ pub(crate) fn assigned_names(code: &str, given: &[&str]) -> BTreeSet<String> {
     let looped = LOOPED.iter().flat_map(|expression| expression.captures_iter(&plain));
     let names = assigned.chain(looped).filter_map(|found| Some(found.name("name")?.as_str().to_owned()));
     let is_free = |name: &String| !given.contains(&name.as_str()) && !RESERVED.contains(&name.as_str());
-    names.filter(is_free).take(MAX_NAMES).collect()
+    let mut free = BTreeSet::new();
+    for name in names.filter(is_free) {
+        if free.len() >= MAX_NAMES {
+            break;
+        }
+        free.insert(name);
+    }
+    free
 }
 
 /// Returns those of [`assigned_names`] that the code declares nowhere.

@@ -5,7 +5,7 @@
 pub(super) enum Suspicion {
     /// Anything that is no placeholder.
     Certain,
-    /// What looks random: `key` is also the name of a column, and `auth` of a way to sign in.
+    /// Only a text that looks random: `key` is also the name of a column, and `auth` of a way to sign in.
     Possible,
 }
 

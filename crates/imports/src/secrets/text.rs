@@ -14,7 +14,7 @@ use crate::code_names::strings_and_comments;
 /// Shortest text that is a secret without a name or a mark before it.
 const SHORTEST: usize = 16;
 
-/// What a text is, as far as it decides about what may be replaced in it.
+/// Kind of a text, which decides what may be replaced in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     /// Prose, a URL, a header, a command.
@@ -184,25 +184,22 @@ pub(super) fn remove(text: &mut String, language: Language, is_id: bool) -> Opti
         let is_replaced = replace(text, expression, is_assigned_secret);
         kind = kind.or(is_replaced.then_some("api_key"));
     }
+    let is_list = has_name && LIST.as_ref().is_some_and(|list| list.is_match(text));
     for (expression, is_secret) in [
         (PARAMETER.as_ref(), is_secret_parameter as fn(&Captures<'_>) -> bool),
         (ASSIGNED_WORD.as_ref().filter(|_| has_name), is_assigned_word),
+        (LIST_MEMBER.as_ref().filter(|_| is_list), is_secret_member),
     ] {
         let Some(expression) = expression else { continue };
+        // Elsewhere in code a word is the name of something.
         let strings = (language == Language::Code).then(|| strings_and_comments(text));
         let is_replaced = replace(text, expression, |_, found| {
             let is_within = |word: regex::Match<'_>| {
-                strings.as_ref().is_none_or(|strings| strings.iter().any(|span| span.contains(&word.start())))
+                strings.as_ref().is_none_or(|strings| overlaps(strings, &word.range()))
             };
             is_secret(found) && found.name("s").is_some_and(is_within)
         });
         kind = kind.or(is_replaced.then_some("api_key"));
-    }
-    if LIST.as_ref().is_some_and(|list| list.is_match(text))
-        && let Some(expression) = LIST_MEMBER.as_ref()
-    {
-        let is_replaced = replace(text, expression, |_, found| suspicion(name_of(found)).is_some());
-        kind = kind.or(is_replaced.then_some("password"));
     }
     let has_segment = !is_id && remove_path_segments(text);
     let has_word = !is_id && remove_random_words(text);
@@ -222,15 +219,12 @@ fn secret_of<'t>(found: &Captures<'t>) -> &'t str {
 fn replace(text: &mut String, expression: &Regex, is_secret: impl Fn(&str, &Captures<'_>) -> bool) -> bool {
     let removed: Vec<Range<usize>> =
         text.match_indices(REMOVED).map(|(at, removed)| at..at + removed.len()).collect();
-    let is_removed = |span: &Range<usize>| {
-        removed.iter().any(|removed| removed.start < span.end && span.start < removed.end)
-    };
     let mut spans: Vec<Range<usize>> = Vec::new();
     for found in expression.captures_iter(text) {
         let secret = found.name("s").or_else(|| found.get(0)).map(|secret| secret.range());
         if let Some(span) = secret
             && !span.is_empty()
-            && !is_removed(&span)
+            && !overlaps(&removed, &span)
             && is_secret(text.get(..found.get(0).map_or(0, |all| all.start())).unwrap_or_default(), &found)
         {
             spans.push(span);
@@ -239,12 +233,27 @@ fn replace(text: &mut String, expression: &Regex, is_secret: impl Fn(&str, &Capt
     remove_spans(text, &spans)
 }
 
-/// Replaces parts of a text, which follow each other; whether there were any.
+/// Returns `true` if a part of a text overlaps one of others, which follow each other.
+fn overlaps(others: &[Range<usize>], span: &Range<usize>) -> bool {
+    let after = others.partition_point(|other| other.end <= span.start);
+    others.get(after).is_some_and(|other| other.start < span.end)
+}
+
+/// Replaces parts of a text, which follow each other; whether there were any. The text is written once, however many there are.
 fn remove_spans(text: &mut String, spans: &[Range<usize>]) -> bool {
-    for span in spans.iter().rev() {
-        text.replace_range(span.clone(), REMOVED);
+    if spans.is_empty() {
+        return false;
     }
-    !spans.is_empty()
+    let mut kept = String::with_capacity(text.len());
+    let mut end = 0;
+    for span in spans {
+        kept.push_str(text.get(end..span.start).unwrap_or_default());
+        kept.push_str(REMOVED);
+        end = span.end;
+    }
+    kept.push_str(text.get(end..).unwrap_or_default());
+    *text = kept;
+    true
 }
 
 /// Returns `true` if a literal that is assigned to a name is a secret.
@@ -274,6 +283,14 @@ fn is_secret_parameter(found: &Captures<'_>) -> bool {
         Some(Suspicion::Possible) => is_random_word(value, 16),
         // Azure calls it `code`.
         None => is_random(value),
+    }
+}
+
+fn is_secret_member(found: &Captures<'_>) -> bool {
+    match suspicion(name_of(found)) {
+        Some(Suspicion::Certain) => true,
+        Some(Suspicion::Possible) => is_random_word(secret_of(found), 16),
+        None => false,
     }
 }
 
@@ -324,7 +341,7 @@ fn remove_random_words(text: &mut String) -> bool {
         // A word goes on beyond what was found: it is longer than any key.
         let next = text.as_bytes().get(found.end()).copied();
         let is_cut = next.is_some_and(is_word_byte);
-        let is_in_url = urls.iter().any(|url| url.contains(&found.start()));
+        let is_in_url = overlaps(&urls, &found.range());
         let digits = found.as_str().trim_matches(['.', '=']);
         if !is_data && !is_cut && !is_in_url && is_random(digits) {
             spans.push(found.range());
