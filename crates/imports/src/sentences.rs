@@ -24,7 +24,7 @@ pub(crate) enum Sentence {
     Option(&'static str),
     /// Settings that are not read.
     Settings(String),
-    /// What became of a schedule.
+    /// Difference of a schedule from the original.
     Schedule(Change),
     /// A time zone that is not known, and the one that is used.
     UnknownZone(String, String),

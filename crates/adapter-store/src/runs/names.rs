@@ -19,7 +19,7 @@ use crate::{
     store::Store,
 };
 
-/// What a name is of.
+/// Kind of the object that a name is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "i32", db_type = "Integer")]
 enum Named {

@@ -363,6 +363,40 @@ fn a_setting_that_is_not_read_lowers_the_grade_and_is_named() {
             assert!(sentence.contains(&format!("Settings that are not kept: {name}.")), "{kind}: {sentence}");
         }
     }
+    // What people set most often is read, or changes nothing.
+    let often = [
+        (
+            "httpRequest",
+            4.2,
+            json!({"method": "POST", "url": "https://example.com/x", "sendHeaders": true, "headerParameters": {"parameters": [{"name": "Accept", "value": "text/plain"}]}, "sendQuery": true, "queryParameters": {"parameters": [{"name": "a", "value": "b"}]}, "sendBody": true, "bodyParameters": {"parameters": [{"name": "c", "value": "={{ $json.d }}"}]}, "options": {}}),
+        ),
+        (
+            "httpRequest",
+            4.2,
+            json!({"method": "POST", "url": "https://example.com/x", "sendBody": true, "specifyBody": "json", "jsonBody": "={\"a\": 1}", "options": {}}),
+        ),
+        (
+            "set",
+            3.4,
+            json!({"mode": "manual", "assignments": {"assignments": []}, "includeOtherFields": true, "options": {}}),
+        ),
+        ("set", 3.4, json!({"mode": "raw", "jsonOutput": "{}", "options": {}})),
+        (
+            "switch",
+            3.2,
+            json!({"rules": {"values": [{"outputKey": "a", "renameOutput": true, "conditions": {"conditions": []}}]}, "options": {"renameFallbackOutput": "rest", "fallbackOutput": "extra"}}),
+        ),
+        ("limit", 1.0, json!({"maxItems": 3, "keep": "lastItems"})),
+        (
+            "dateTime",
+            1.0,
+            json!({"value": "={{ $json.at }}", "custom": true, "toFormat": "YYYY", "options": {}}),
+        ),
+    ];
+    for (kind, version, parameters) in often {
+        let analysis = step(kind, version, parameters);
+        assert_eq!(item(&analysis, "Step").sentence, "Kept as it is.", "{kind}");
+    }
     // Entries of lists have members of their own, and what is as if it were absent says nothing.
     let entry = json!({"fieldsToSummarize": {"values": [{"field": "a", "includeEmpty": true}]}, "options": {"outputFormat": ""}});
     let summarize = step("summarize", 1.0, entry);

@@ -55,8 +55,15 @@ const HARMLESS: &[(&str, &str)] = &[
     // The address is another one anyway.
     ("webhook", "path"),
     ("formTrigger", "path"),
+    // A connection is chosen in its place; what a webhook asks of its callers is said by its own sentence.
+    ("", "authentication"),
+    // A choice between two ways to name the same, of which the one that is left is read.
+    ("merge", "advanced"),
+    ("slack", "select"),
+    ("dateTime", "custom"),
     // Names of outputs, which are found by their number.
     ("switch", "renameOutput"),
+    ("switch", "options.renameFallbackOutput"),
 ];
 
 /// Returns `true` if a value says more than the lack of one.
@@ -70,15 +77,15 @@ fn matters(value: &Value) -> bool {
     }
 }
 
-fn collect_unread(path: &str, value: &Value, read: &BTreeSet<String>, unread: &mut Vec<String>) {
-    if read.contains(path) || unread.len() >= MAX_UNREAD {
+fn collect_unread(path: &str, value: &Value, is_known: &dyn Fn(&str) -> bool, unread: &mut Vec<String>) {
+    if is_known(path) || unread.len() >= MAX_UNREAD {
         return;
     }
     match value {
         // A picker is one value.
         Value::Object(members) if !members.contains_key("__rl") => {
             for (name, value) in members {
-                collect_unread(&format!("{path}.{name}"), value, read, unread);
+                collect_unread(&format!("{path}.{name}"), value, is_known, unread);
             }
         }
         value if matters(value) => unread.push(path.to_owned()),
@@ -167,10 +174,11 @@ impl<'a> Node<'a> {
     pub(super) fn unread(&self) -> Vec<String> {
         let mut unread: Vec<String> = self.unknown.borrow().iter().cloned().collect();
         let read = self.read.borrow();
+        let is_known = |path: &str| {
+            read.contains(path) || HARMLESS.contains(&(self.kind, path)) || HARMLESS.contains(&("", path))
+        };
         for (name, value) in self.parameters {
-            if !HARMLESS.contains(&(self.kind, name)) && !HARMLESS.contains(&("", name)) {
-                collect_unread(name, value, &read, &mut unread);
-            }
+            collect_unread(name, value, &is_known, &mut unread);
         }
         unread
     }
