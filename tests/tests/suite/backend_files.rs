@@ -153,6 +153,36 @@ tests::on_both! {
         project.rest_request(&client, (&key, None), Method::POST, "items")?.json(&row)?.send().await?.assert_status(201);
         Ok(())
     }
+
+    async fn rows_that_are_long_are_exported_whole(server: Server) -> Result<()> {
+        let owner = server.sign_in("owner@example.test").await?;
+        let workspace = owner.create_workspace("Tulpar").await?.id;
+        let project = BackendProject::create(&owner, &workspace).await?;
+        project.create_table("items", &[("title", "text")]).await?;
+        // A page of as many rows as usual is longer than a response may be; one of these is longer than all others.
+        let title = |row: usize| char::from(b'a' + (row % 26) as u8).to_string().repeat(if row == 30 { 3_000_000 } else { 400_000 });
+        let rows: String = (0..60).map(|row| format!("row-{row:02},{}\n", title(row))).collect();
+        let import = owner.request(Method::POST, &project.console_path("/tables/items/import"));
+        import.body("text/csv", format!("id,title\n{rows}"))?.send().await?.assert_status(200);
+        let exported = owner.get(&project.console_path("/tables/items/export?format=json")).await?;
+        assert_eq!(exported.header("content-range"), Some("0-59/60"));
+        let exported = exported.ok()?;
+        let exported = exported.as_array().context("no rows")?;
+        assert_eq!(exported.len(), 60);
+        for (index, row) in exported.iter().enumerate() {
+            assert_eq!(row["id"], format!("row-{index:02}"));
+            assert!(row["title"] == title(index), "{index}");
+        }
+        let file = owner.request(Method::GET, &project.console_path("/tables/items/export")).send().await?;
+        file.assert_status(200);
+        let file = std::str::from_utf8(&file.body)?;
+        assert_eq!(file.lines().count(), 61);
+        for (line, row) in file.lines().skip(1).zip(0..) {
+            let values: Vec<&str> = line.split(',').collect();
+            assert!(values[0] == format!("row-{row:02}") && values.contains(&title(row).as_str()), "{row}");
+        }
+        Ok(())
+    }
 }
 
 /// Returns everything that a project shows to its owner and its users, except its keys.

@@ -1,12 +1,14 @@
 //! Exporting all rows of a table as a file.
 
+use std::time::Duration;
+
 use axum::{
     body::Body,
     extract::State,
     http::{HeaderValue, header},
     response::Response,
 };
-use backend_data::{Access, Format, Page, ProjectRef, ReadOptions};
+use backend_data::{Access, ErrorKind, Format, Page, ProjectRef, ReadOptions};
 use bytes::Bytes;
 use futures::stream;
 use projects::ProjectAccess;
@@ -29,8 +31,14 @@ use application::{Problem, late_proof::ProveAgain as _, rows_problem};
 const MAX_ROWS: u64 = 5_000;
 /// U+FEFF in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// Number of rows read at a time.
+/// Number of rows that are read first.
 const PAGE_SIZE: u64 = 500;
+/// Bytes of a page, about; the pages of long rows have fewer of them.
+const PAGE_BYTES: u64 = 4 << 20;
+/// Most attempts to read a page while the store is not available.
+const MAX_ATTEMPTS: u32 = 5;
+/// Time before the second of them; twice that before each further one.
+const BACKOFF: Duration = Duration::from_millis(100);
 
 /// Format of the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
@@ -86,7 +94,8 @@ pub(crate) async fn export_project_rows(
     let late_proof = late_proof(&api, &ctx, &project, &access);
     let form = input.format;
     let has_mark = input.bom && form == FileForm::Csv;
-    let first = fetch_page(&api, &project_ref, &table, form, "", true).await?;
+    let mut pages = Pages { api, project: project_ref, table, form, next_rows: PAGE_SIZE };
+    let first = pages.read("", 0).await?;
     let total = first.total.unwrap_or(first.rows);
     let coming = total.min(MAX_ROWS);
     let range = if coming == 0 { format!("*/{total}") } else { format!("0-{}/{total}", coming - 1) };
@@ -94,10 +103,10 @@ pub(crate) async fn export_project_rows(
         FileForm::Csv => ("text/csv; charset=utf-8", "csv"),
         FileForm::Json => ("application/json", "json"),
     };
-    let name = format!("attachment; filename=\"{table}.{ending}\"");
-    let state = Some((api, project_ref, table, late_proof, first, 0_u64));
+    let name = format!("attachment; filename=\"{}.{ending}\"", pages.table);
+    let state = Some((pages, late_proof, first, 0_u64));
     let chunks = stream::unfold(state, move |state| async move {
-        let (api, project_ref, table, late_proof, page, sent) = state?;
+        let (mut pages, late_proof, page, sent) = state?;
         let chunk = file_chunk(form, &page, sent);
         let is_first = sent == 0;
         let chunk = if has_mark && is_first { [BYTE_ORDER_MARK, &chunk[..]].concat().into() } else { chunk };
@@ -105,20 +114,23 @@ pub(crate) async fn export_project_rows(
         let next = match page.next_cursor {
             Some(cursor) if sent < MAX_ROWS => {
                 let next = match late_proof.prove().await {
-                    Ok(()) => fetch_page(&api, &project_ref, &table, form, &cursor, false).await,
+                    Ok(()) => pages.read(&cursor, sent).await,
                     Err(problem) => Err(problem),
                 };
                 match next {
                     Ok(next) if next.rows > 0 => Some(next),
                     Ok(_) => None,
                     // Aborts the response, so that the client notices.
-                    Err(problem) => return Some((Err(problem), None)),
+                    Err(problem) => {
+                        tracing::warn!(code = &*problem.code, rows = sent, "an export is cut off");
+                        return Some((Err(problem), None));
+                    }
                 }
             }
             _ => None,
         };
         Some(match next {
-            Some(page) => (Ok(chunk), Some((api, project_ref, table, late_proof, page, sent))),
+            Some(page) => (Ok(chunk), Some((pages, late_proof, page, sent))),
             None => (Ok(close_file(form, chunk)), None),
         })
     });
@@ -131,21 +143,48 @@ pub(crate) async fn export_project_rows(
     Ok(response)
 }
 
-async fn fetch_page(
-    api: &Api,
-    project_ref: &ProjectRef,
-    table: &str,
+/// The pages of a table. Each has as many rows as their length and the store allow: a file that has begun can tell no error.
+struct Pages {
+    api: Api,
+    project: ProjectRef,
+    table: String,
     form: FileForm,
-    cursor: &str,
-    count: bool,
-) -> Result<Page, Problem> {
-    let format = match form {
-        FileForm::Csv => Format::Csv,
-        FileForm::Json => Format::Json,
-    };
-    let options = ReadOptions { include_count: count, format, ..ReadOptions::default() };
-    let query = format!("limit={PAGE_SIZE}&cursor={cursor}");
-    api.rows().list(project_ref, &Access::Owner, table, &query, &options).await.map_err(rows_problem)
+    next_rows: u64,
+}
+
+impl Pages {
+    /// Reads the page after a cursor; `sent` rows were read before. The first page has the number of all rows.
+    async fn read(&mut self, cursor: &str, sent: u64) -> Result<Page, Problem> {
+        let format = match self.form {
+            FileForm::Csv => Format::Csv,
+            FileForm::Json => Format::Json,
+        };
+        let options = ReadOptions { include_count: sent == 0, format, ..ReadOptions::default() };
+        let mut attempts = 1;
+        loop {
+            let rows = self.next_rows.min(MAX_ROWS - sent);
+            let query = format!("limit={rows}&cursor={cursor}");
+            let read = self.api.rows().list(&self.project, &Access::Owner, &self.table, &query, &options);
+            match read.await {
+                Ok(page) => {
+                    let bytes = (page.body.len() as u64).max(1);
+                    let most = PAGE_SIZE.min(rows * 2);
+                    self.next_rows = (page.rows * PAGE_BYTES / bytes).clamp(1, most);
+                    return Ok(page);
+                }
+                Err(error) => match error.kind() {
+                    ErrorKind::TooLarge | ErrorKind::Timeout if rows > 1 => {
+                        self.next_rows = (rows / 4).max(1);
+                    }
+                    ErrorKind::Unavailable if attempts < MAX_ATTEMPTS => {
+                        tokio::time::sleep(BACKOFF * 2_u32.pow(attempts - 1)).await;
+                        attempts += 1;
+                    }
+                    _ => return Err(rows_problem(error)),
+                },
+            }
+        }
+    }
 }
 
 /// Returns the part of the file for a page: only the first has column names, and rows are joined.
