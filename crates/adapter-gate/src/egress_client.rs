@@ -226,7 +226,7 @@ impl OutboundClient for EgressClient {
         permit: EgressPermit,
     ) -> Result<OutboundResponse, Refusal> {
         refuse_connection(&permit)?;
-        check_headers(&request.headers, &[])?;
+        check_headers(&request.headers, &[], permit.credential_headers())?;
         let mut outgoing = self.outgoing(request, permit, Carried::Nothing)?;
         self.send_before_deadline(&mut outgoing).await
     }
@@ -248,7 +248,7 @@ impl OutboundClient for EgressClient {
         refuse_connection(&permit)?;
         let injected: Vec<_> = secret_headers.iter().map(|header| header.header.as_str()).collect();
         let carried = Carried::SealedHeaders(secret_headers, secrets);
-        check_headers(&request.headers, &injected)?;
+        check_headers(&request.headers, &injected, permit.credential_headers())?;
         let mut outgoing = self.outgoing(request, permit, carried)?;
         self.send_before_deadline(&mut outgoing).await
     }
@@ -270,7 +270,7 @@ impl OutboundClient for EgressClient {
             let message = "the request does not go through a connection";
             return Err(Refusal::new(RefusalCode::NotConnected, message));
         };
-        check_headers(&request.headers, &connection.http.injected_headers())?;
+        check_headers(&request.headers, &connection.http.injected_headers(), &[])?;
         let mut outgoing = self.outgoing(request, permit, Carried::Sealed(credentials))?;
         self.send_before_deadline(&mut outgoing).await
     }

@@ -196,10 +196,7 @@ impl World {
             created_at: now(),
         };
         let mut manifest = Manifest::minimal("Invoices", "Sends invoices.", "workshop", Category::Money);
-        manifest
-            .permissions
-            .egress
-            .push(EgressPermission { host: "api.example.com".to_owned(), methods: None });
+        manifest.permissions.egress.push(EgressPermission::new("api.example.com", None));
         let version = ::apps::AppVersion {
             id: id.new_id(),
             app: self.app,

@@ -1,6 +1,6 @@
 //! Collecting the facts about a run from all domains, for its explanation.
 
-use apps::manifest::{HttpMethod, Manifest, diff::diff_manifests};
+use apps::manifest::{EgressMethod, Manifest, diff::diff_manifests};
 use connections::{
     Gate, GateHost,
     egress::log_entry::{EgressLogEntry, EgressOutcome},
@@ -165,9 +165,9 @@ impl Application {
 
 /// Returns what the manifest and the gates now say about a host to which a request was refused.
 pub fn host_state(host: &str, method: &str, manifest: &Manifest, gates: &[Gate]) -> HostStatus {
-    let known = method.parse::<HttpMethod>().ok();
+    let known = method.parse::<EgressMethod>().ok();
     let declared = manifest.permissions.egress.iter().find(|egress| egress.host == host);
-    let allows = |methods: &Vec<HttpMethod>| known.is_some_and(|known| methods.contains(&known));
+    let allows = |methods: &Vec<EgressMethod>| known.is_some_and(|known| methods.contains(&known));
     let host = GateHost::parse(host).ok();
     let open = |gate: &Gate| {
         Some(&gate.host) == host.as_ref() && gate.methods.iter().any(|allowed| allowed.as_str() == method)

@@ -7,7 +7,7 @@ use apps::{
     Category, Manifest, VersionKind,
     apps::CreateApp,
     manifest::{
-        DataAccess, DataPermission, EgressPermission, HttpMethod, ManifestSharing, ManifestTrigger, Roi,
+        DataAccess, DataPermission, EgressMethod, EgressPermission, ManifestSharing, ManifestTrigger, Roi,
     },
     safe_band::PublishRule,
     versions::{Baseline, CreateVersion, ENTRY_FILE, Handlers, Publishing},
@@ -180,8 +180,8 @@ fn manifest(project: ProjectId) -> Manifest {
         access: DataAccess::Write,
         tables: Some(vec![SAMPLE_TABLE.to_owned()]),
     });
-    let methods = Some(vec![HttpMethod::Get]);
-    manifest.permissions.egress.push(EgressPermission { host: SAMPLE_HOST.to_owned(), methods });
+    let methods = Some(vec![EgressMethod::Get]);
+    manifest.permissions.egress.push(EgressPermission::new(SAMPLE_HOST, methods));
     manifest.triggers.push(ManifestTrigger::Form {});
     manifest.sharing = ManifestSharing { default: Sharing::Workspace };
     manifest.roi = Roi { manual_minutes_per_run: 2.0 };

@@ -58,6 +58,14 @@ pub enum AppError {
         /// True if the caller is in the console.
         in_console: bool,
     },
+    /// Only an admin in the console may let code set headers with credentials itself.
+    #[error("an admin has to let the code set the header")]
+    HeaderNeedsAdmin {
+        /// True if the caller is in the console.
+        in_console: bool,
+        /// Host and headers, in a sentence.
+        reason: String,
+    },
     /// The plan shares the app, which the caller may not.
     #[error("the caller may not share the app")]
     MayNotShare,

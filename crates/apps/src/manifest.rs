@@ -2,6 +2,7 @@
 
 mod check;
 pub mod diff;
+mod egress;
 mod permissions_hash;
 mod shape;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Category, InvalidManifest};
 
 pub(crate) use check::{check_name, check_text, is_archetype, is_host};
+pub use egress::{CredentialHeader, EgressMethod, EgressPermission};
 
 /// A declaration of what an app is and what it asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -175,18 +177,7 @@ kernel::names! {
     }
 }
 
-/// An external host that an app may call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct EgressPermission {
-    /// Lower-case host name without scheme, port or path.
-    pub host: String,
-    /// Methods that the app may use; all by default.
-    #[serde(default)]
-    pub methods: Option<Vec<HttpMethod>>,
-}
-
-/// An HTTP method that a manifest can name.
+/// A method of a request through a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum HttpMethod {
@@ -334,7 +325,7 @@ impl Manifest {
     /// Returns the manifest with `host` and `method` added; none when it allows them already, or when the result is out
     /// of bounds.
     #[must_use]
-    pub fn with_egress(&self, host: &str, method: HttpMethod) -> Option<Self> {
+    pub fn with_egress(&self, host: &str, method: EgressMethod) -> Option<Self> {
         let mut manifest = self.clone();
         let egress = &mut manifest.permissions.egress;
         match egress.iter_mut().find(|known| known.host == host) {
@@ -342,7 +333,7 @@ impl Manifest {
                 let methods = known.methods.as_mut().filter(|methods| !methods.contains(&method))?;
                 methods.push(method);
             }
-            None => egress.push(EgressPermission { host: host.to_owned(), methods: Some(vec![method]) }),
+            None => egress.push(EgressPermission::new(host, Some(vec![method]))),
         }
         manifest.check().ok().map(|()| manifest)
     }

@@ -20,6 +20,8 @@ pub enum OutsideBand {
     Permission(Difference),
     /// The app gains a connection, by its name in the code.
     Connector(String),
+    /// The code gains headers with credentials that it may set itself.
+    Header(Difference),
     /// The budget for AI models rises.
     Budget,
     /// More people can see the app.
@@ -44,8 +46,8 @@ pub struct Reach<'a> {
     pub sharing: Sharing,
 }
 
-/// The rule that decides whether a caller may publish what is outside the safe band. A connection needs an admin in the
-/// console under every rule.
+/// The rule that decides whether a caller may publish what is outside the safe band. A connection and a header with
+/// credentials need an admin in the console under every rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublishRule {
     /// The caller publishes what they wrote: a token without the scope `admin`, an agent and a person below builder stay
@@ -77,6 +79,7 @@ pub fn reasons_outside(before: Reach<'_>, after: Reach<'_>) -> Vec<OutsideBand> 
         .into_iter()
         .map(|it| match it.subject {
             Subject::Connector => OutsideBand::Connector(it.name),
+            Subject::Header => OutsideBand::Header(it),
             _ => OutsideBand::Permission(it),
         })
         .collect();
@@ -92,7 +95,8 @@ pub fn reasons_outside(before: Reach<'_>, after: Reach<'_>) -> Vec<OutsideBand> 
 /// Checks that a caller may publish what is outside the safe band for these reasons.
 ///
 /// # Errors
-/// * [`AppError::ConnectionNeedsAdmin`] when the app gains a connection, and the caller is no admin in the console
+/// * [`AppError::ConnectionNeedsAdmin`] and [`AppError::HeaderNeedsAdmin`] when the app gains a connection or a header with
+///   credentials, and the caller is no admin in the console
 /// * [`AppError::OutsideBand`] when a person in the console has to approve it
 pub fn check_gains(
     caller: &Caller,
@@ -103,6 +107,16 @@ pub fn check_gains(
     let is_connector = |reason: &OutsideBand| matches!(reason, OutsideBand::Connector(_));
     if reasons.iter().any(is_connector) {
         check_connection_gain(caller, role)?;
+    }
+    let header = reasons.iter().find_map(|reason| match reason {
+        OutsideBand::Header(difference) => Some(difference),
+        _ => None,
+    });
+    if let Some(header) = header
+        && !is_admin_in_console(caller, role)
+    {
+        let reason = header.describe(kernel::Locale::En);
+        return Err(AppError::HeaderNeedsAdmin { in_console: is_in_console(caller), reason });
     }
     if reasons.is_empty() || !is_confined(caller, role, rule) {
         return Ok(());
@@ -119,12 +133,19 @@ pub fn check_gains(
 /// # Errors
 /// [`AppError::ConnectionNeedsAdmin`] otherwise.
 pub fn check_connection_gain(caller: &Caller, role: Role) -> Result<(), AppError> {
-    let in_console = matches!(caller, Caller::Session(_) | Caller::System(_));
-    if in_console && role.at_least(Role::Admin) {
+    if is_admin_in_console(caller, role) {
         Ok(())
     } else {
-        Err(AppError::ConnectionNeedsAdmin { in_console })
+        Err(AppError::ConnectionNeedsAdmin { in_console: is_in_console(caller) })
     }
+}
+
+fn is_in_console(caller: &Caller) -> bool {
+    matches!(caller, Caller::Session(_) | Caller::System(_))
+}
+
+fn is_admin_in_console(caller: &Caller, role: Role) -> bool {
+    is_in_console(caller) && role.at_least(Role::Admin)
 }
 
 /// Returns `true` if a caller publishes inside the safe band only.
@@ -148,15 +169,16 @@ fn only_budget_changes(before: &Manifest, after: &Manifest) -> bool {
 }
 
 /// Returns `true` for permissions with which code can tell a visitor more than it has itself. What hosts tell, a visitor could
-/// ask for.
+/// ask for, unless the code signs in there.
 fn is_something_to_show(subject: Subject) -> bool {
-    matches!(subject, Subject::Data | Subject::Secret | Subject::Connector | Subject::Ai)
+    matches!(subject, Subject::Data | Subject::Secret | Subject::Connector | Subject::Header | Subject::Ai)
 }
 
 /// Returns `true` if code with this manifest can tell a visitor more than it has itself.
 fn has_something_to_show(manifest: &Manifest) -> bool {
     let it = &manifest.permissions;
-    !it.data.is_empty() || !it.secrets.is_empty() || !it.connectors.is_empty() || it.ai.is_some()
+    let signs_in = it.egress.iter().any(|egress| !egress.headers.is_empty());
+    !it.data.is_empty() || !it.secrets.is_empty() || !it.connectors.is_empty() || signs_in || it.ai.is_some()
 }
 
 #[cfg(test)]
@@ -168,7 +190,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        manifest::{AiPermission, AiProfile, DataAccess, DataPermission, EgressPermission},
+        manifest::{AiPermission, AiProfile, CredentialHeader, DataAccess, DataPermission, EgressPermission},
         testing::manifest,
     };
 
@@ -198,7 +220,7 @@ mod tests {
         assert_eq!(reasons_outside(serving(&rows), reach(&rows)), []);
         // Hosts alone are nothing that a visitor could not read.
         let mut hosts = manifest();
-        hosts.permissions.egress.push(EgressPermission { host: "a.example".to_owned(), methods: None });
+        hosts.permissions.egress.push(EgressPermission::new("a.example", None));
         assert_eq!(reasons_outside(reach(&hosts), serving(&hosts)), []);
     }
 
@@ -223,7 +245,7 @@ mod tests {
         assert_eq!(of(serving(&bare), reach(&rows)), (1, false));
         // Hosts, sharing and budgets show nothing.
         let mut other = rows.clone();
-        other.permissions.egress.push(EgressPermission { host: "a.example".to_owned(), methods: None });
+        other.permissions.egress.push(EgressPermission::new("a.example", None));
         let ai = |budget| AiPermission {
             profile: AiProfile::Standard,
             models: Vec::new(),
@@ -234,6 +256,11 @@ mod tests {
         known.permissions.ai = Some(ai(5.0));
         let shared = Reach { sharing: Sharing::Team, ..serving(&other) };
         assert_eq!(of(serving(&known), shared), (3, false));
+        // A host where the code signs in does.
+        let mut signed_in = other.clone();
+        signed_in.permissions.egress[0].headers.push(CredentialHeader::Authorization);
+        assert_eq!(of(serving(&other), serving(&signed_in)), (2, true));
+        assert!(of(reach(&bare), serving(&signed_in)).1);
         // Models do.
         assert_eq!(of(serving(&rows), serving(&known)), (3, true));
     }
@@ -292,6 +319,45 @@ mod tests {
                 matches!(refused, Err(AppError::ConnectionNeedsAdmin { in_console: false })),
                 "{refused:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_header_with_credentials_needs_an_admin_in_the_console_under_every_rule() {
+        let with = |headers: &[CredentialHeader]| {
+            let mut manifest = manifest();
+            let egress = EgressPermission::new("a.example", None);
+            manifest.permissions.egress.push(EgressPermission { headers: headers.to_vec(), ..egress });
+            manifest
+        };
+        let (plain, token, both) = (
+            with(&[]),
+            with(&[CredentialHeader::Authorization]),
+            with(&[CredentialHeader::Cookie, CredentialHeader::Authorization]),
+        );
+        let gain = reasons_outside(reach(&plain), reach(&token));
+        assert!(matches!(gain.as_slice(), [OutsideBand::Header(it)] if it.name == "a.example"), "{gain:?}");
+        // The host comes with it, but is agreed to on its own.
+        assert_eq!(reasons_outside(reach(&manifest()), reach(&token)).len(), 2);
+        assert_eq!(reasons_outside(reach(&token), reach(&both)).len(), 1);
+        assert_eq!(reasons_outside(reach(&both), reach(&token)), []);
+        // That of one host is none of another.
+        let mut other = both.clone();
+        other.permissions.egress[0].host = "b.example".to_owned();
+        assert_eq!(reasons_outside(reach(&both), reach(&other)).len(), 2);
+        for rule in [PublishRule::Direct, PublishRule::Planned, PublishRule::Reviewed] {
+            check_gains(&session_of(id(1)), Role::Admin, rule, &gain).unwrap();
+            let agent = token_of(id(1), id(2), Scopes::of(Scope::Admin));
+            for (caller, role, here) in
+                [(session_of(id(1)), Role::Builder, true), (agent, Role::Owner, false)]
+            {
+                let refused = check_gains(&caller, role, rule, &gain);
+                assert!(
+                    matches!(&refused, Err(AppError::HeaderNeedsAdmin { in_console, reason })
+                        if *in_console == here && reason.contains("a.example")),
+                    "{refused:?}"
+                );
+            }
         }
     }
 }

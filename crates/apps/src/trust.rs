@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Manifest,
-    manifest::{DataAccess, HttpMethod},
+    manifest::{DataAccess, EgressMethod},
 };
 
 /// The verdict of a trust score.
@@ -53,6 +53,8 @@ pub enum TrustRule {
     Hosts,
     /// It can send data to external hosts.
     HostsWrite,
+    /// Its code can set headers with credentials itself.
+    CredentialHeaders,
     /// It can use connections.
     Connections,
     /// It asks for the text of secrets.
@@ -81,6 +83,7 @@ kernel::names! {
     TrustRule {
         Hosts = "hosts",
         HostsWrite = "hosts_write",
+        CredentialHeaders = "credential_headers",
         Connections = "connections",
         SecretsClear = "secrets_clear",
         ProjectsWrite = "projects_write",
@@ -128,10 +131,12 @@ pub fn assess(manifest: &Manifest, files: &BTreeMap<String, String>) -> TrustAss
     let permissions = &manifest.permissions;
     let hosts = permissions.egress.len();
     find(TrustRule::Hosts, hosts, (hosts * 3).min(20), None);
-    let writes = |methods: &Vec<HttpMethod>| methods.iter().any(|method| *method != HttpMethod::Get);
+    let writes = |methods: &Vec<EgressMethod>| methods.iter().any(|method| !method.is_safe());
     let writing = permissions.egress.iter().filter(|egress| egress.methods.as_ref().is_none_or(writes));
     let writing = writing.count();
     find(TrustRule::HostsWrite, writing, (writing * 2).min(10), None);
+    let signing_in = permissions.egress.iter().filter(|egress| !egress.headers.is_empty()).count();
+    find(TrustRule::CredentialHeaders, signing_in, (signing_in * 3).min(9), None);
     let connectors = permissions.connectors.len();
     find(TrustRule::Connections, connectors, (connectors * 5).min(20), None);
     let clear = permissions.secrets.iter().filter(|secret| secret.clear).count();
@@ -188,7 +193,10 @@ fn undeclared_hosts(manifest: &Manifest, files: &BTreeMap<String, String>) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Category, manifest::EgressPermission};
+    use crate::{
+        Category,
+        manifest::{CredentialHeader, EgressPermission},
+    };
 
     fn source(text: &str) -> BTreeMap<String, String> {
         BTreeMap::from([("main.js".to_owned(), text.to_owned())])
@@ -205,13 +213,15 @@ mod tests {
     #[test]
     fn findings_count_what_the_manifest_asks_for() {
         let mut manifest = Manifest::minimal("Hello", "Says hello.", "kiosk", Category::Interface);
-        let permission = |host: &str, methods| EgressPermission { host: host.to_owned(), methods };
-        manifest.permissions.egress = vec![permission("a.example", Some(vec![HttpMethod::Get]))];
-        manifest.permissions.egress.push(permission("b.example", None));
+        let read = vec![EgressMethod::Get, EgressMethod::Head, EgressMethod::Options];
+        manifest.permissions.egress = vec![EgressPermission::new("a.example", Some(read))];
+        manifest.permissions.egress.push(EgressPermission::new("b.example", None));
         let assessment = assess(&manifest, &source(""));
         let findings: Vec<_> = assessment.findings.iter().map(|it| (it.rule, it.points, it.count)).collect();
         assert_eq!(findings, [(TrustRule::Hosts, 6, 2), (TrustRule::HostsWrite, 2, 1)]);
         assert_eq!(assessment.score, 92);
+        manifest.permissions.egress[0].headers.push(CredentialHeader::Authorization);
+        assert_eq!(assess(&manifest, &source("")).score, 89);
     }
 
     #[test]
@@ -232,7 +242,7 @@ mod tests {
             shown,
             [(TrustRule::Eval, Some("main.js")), (TrustRule::Undeclared, Some("evil.example"))]
         );
-        manifest.permissions.egress.push(EgressPermission { host: "evil.example".to_owned(), methods: None });
+        manifest.permissions.egress.push(EgressPermission::new("evil.example", None));
         let declared = assess(&manifest, &hidden);
         assert!(declared.score > before.score, "asking openly costs less than hiding");
         assert_eq!(declared, assess(&manifest, &hidden));

@@ -12,6 +12,7 @@
 //! * [`page`] and [`slug`]: opaque cursors of lists; names in URLs
 //! * [`names`](mod@names): enumerations whose values have names
 //! * [`objects`]: enumerations that are JSON objects on the wire
+//! * [`request_headers`]: those that code cannot set
 //! * [`share`]: those between whom what all use is shared out
 //! * [`token`] and [`vault`]: secrets of which only digests are kept; secrets sealed at rest
 //! * `testing`: fixtures for tests of use cases, with the feature of that name
@@ -35,6 +36,7 @@ pub mod objects;
 pub mod page;
 pub mod random;
 pub mod redirect;
+pub mod request_headers;
 pub mod rfc3339;
 pub mod share;
 pub mod slug;

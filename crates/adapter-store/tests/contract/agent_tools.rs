@@ -152,7 +152,7 @@ async fn the_state_follows_the_current_version(database: Database) {
     assert_eq!(app.current, Some((world.version, tool.reviewed_hash.clone())));
 
     let mut manifest = world.manifest();
-    manifest.permissions.egress = vec![EgressPermission { host: "b.example".to_owned(), methods: None }];
+    manifest.permissions.egress = vec![EgressPermission::new("b.example", None)];
     let version = world.id();
     world.add_version(world.app, version, 7, manifest).await;
     world.publish(world.app, Some(version), false).await;

@@ -160,7 +160,7 @@ async fn versions_are_numbered_and_a_number_is_taken_once(database: Database) {
     let latest = async || world.write(async |tx| tx.latest_version_number(world.workspace, app).await).await;
     assert_eq!(latest().await, 0);
     let mut manifest = world.manifest();
-    manifest.permissions.egress.push(EgressPermission { host: "api.example.com".to_owned(), methods: None });
+    manifest.permissions.egress.push(EgressPermission::new("api.example.com", None));
     let ids = [world.id(), world.id(), world.id()];
     for (number, id) in (1..).zip(ids) {
         world.add_version(app, id, number, manifest.clone()).await;

@@ -49,7 +49,7 @@ async fn add_app(world: &World, hosts: &[&str]) -> AppId {
     let (app, version) = (world.id(), world.id());
     let mut manifest = world.manifest();
     for host in hosts {
-        let egress = EgressPermission { host: (*host).to_owned(), methods: None };
+        let egress = EgressPermission::new(*host, None);
         manifest.permissions.egress.push(egress);
     }
     world.add_app(app, Sharing::Team).await;

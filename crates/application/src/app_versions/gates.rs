@@ -44,8 +44,8 @@ pub async fn create_gates(
                 if known.len() >= MAX_GATES as usize {
                     return Err(GateError::TooManyGates.into());
                 }
-                let methods =
-                    vec![Method::Get, Method::Head, Method::Post, Method::Put, Method::Patch, Method::Delete];
+                // All: the manifest may name fewer.
+                let methods = Method::ALL.to_vec();
                 let mut gate = Gate::new_open(ctx, workspace, egress.host.clone(), host, methods);
                 if !may_open {
                     gate.status = GateStatus::Closed;

@@ -83,6 +83,16 @@ impl From<AppError> for Problem {
                 "Only an admin can let an app use a connection that its current version does not name.",
             )
             .hint("Ask an admin to do it."),
+            AppError::HeaderNeedsAdmin { in_console: false, reason } => Self::forbidden(
+                "approval_needs_console",
+                "An admin has to approve in the console that the code sets a header with credentials.",
+            )
+            .hint(reason),
+            AppError::HeaderNeedsAdmin { in_console: true, reason } => Self::forbidden(
+                "admin_approval_required",
+                "Only an admin can let the code of an app set a header with credentials.",
+            )
+            .hint(format!("{reason} Ask an admin to do it.")),
             AppError::MayNotShare => {
                 Self::forbidden("forbidden", "The plan shares the app, which requires `can_share`.")
             }

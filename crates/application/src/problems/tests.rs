@@ -92,7 +92,8 @@ fn every_problem() -> Vec<Problem> {
             InvalidInput(InvalidApp::Name(invalid_text)), AppNotFound, VersionConflict, StaleVersion, AlreadyCurrent, VersionUnusable,
             MemberNotFound, NothingToChange, TooManyChanges, ChangeNotFound, ChangeNotOpen(ChangeState::Expired),
             ManifestChanged, EmptyPlan, OutsideBand(Vec::new()), GainNeedsApproval(Vec::new()),
-            ConnectionNeedsAdmin { in_console: true }, MayNotShare, DraftNotFound, NoVersion,
+            ConnectionNeedsAdmin { in_console: true }, HeaderNeedsAdmin { in_console: true, reason: String::new() },
+            MayNotShare, DraftNotFound, NoVersion,
             Store(StoreError::NotAudited),
         }
         GateError {

@@ -14,14 +14,14 @@ use super::{
 };
 use crate::{
     InvalidManifest, Manifest,
-    manifest::{DataAccess, HttpMethod},
+    manifest::{DataAccess, EgressMethod},
 };
 
 /// A change that was drafted, in facts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
-    AllowHost { host: String, methods: Vec<HttpMethod> },
-    ForbidHost { host: String, methods: Vec<HttpMethod> },
+    AllowHost { host: String, methods: Vec<EgressMethod> },
+    ForbidHost { host: String, methods: Vec<EgressMethod> },
     AllowConnection { name: String, binding: String },
     ForbidConnection { binding: String },
     AllowTable { table: String, project: String, access: DataAccess, binding: String },

@@ -10,7 +10,7 @@ mod tokens;
 
 use kernel::{Locale, authority::Sharing};
 
-use crate::manifest::{DataAccess, HttpMethod};
+use crate::manifest::{DataAccess, EgressMethod};
 
 pub(super) use lexicon::fold;
 
@@ -18,9 +18,9 @@ pub(super) use lexicon::fold;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Edit {
     /// Let the app call a host; with every method if there are none.
-    AllowHost { host: String, methods: Vec<HttpMethod>, has_path: bool },
+    AllowHost { host: String, methods: Vec<EgressMethod>, has_path: bool },
     /// Take a host away, or some of its methods.
-    ForbidHost { host: String, methods: Vec<HttpMethod> },
+    ForbidHost { host: String, methods: Vec<EgressMethod> },
     /// Let the app use a connection.
     AllowConnection(String),
     /// Take a connection away.

@@ -7,7 +7,7 @@ mod russian;
 use kernel::Locale;
 
 use super::draft::{Note, Step};
-use crate::{manifest::HttpMethod, safe_band::OutsideBand};
+use crate::{manifest::EgressMethod, safe_band::OutsideBand};
 
 /// Most characters of a sentence of the planner's that are repeated to them.
 const MAX_QUOTED_CHARS: usize = 120;
@@ -74,7 +74,7 @@ pub(super) fn nothing_planned(locale: Locale) -> String {
 }
 
 /// Returns the names of methods; an empty text for all.
-fn join_methods(methods: &[HttpMethod]) -> String {
+fn join_methods(methods: &[EgressMethod]) -> String {
     methods.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(", ")
 }
 

@@ -9,7 +9,7 @@ use kernel::{
 use super::{AppUpdate, Change, ChangePlan, ChangesTx, PlannedBy, insert_planned};
 use crate::{
     AppError, Manifest,
-    manifest::HttpMethod,
+    manifest::EgressMethod,
     safe_band::{Reach, reasons_outside},
 };
 
@@ -32,7 +32,7 @@ pub struct RefusedHost {
     /// Host, in the form of a manifest: a lower-case name without scheme, port or path.
     pub host: String,
     /// Method of the request.
-    pub method: HttpMethod,
+    pub method: EgressMethod,
 }
 
 /// Plans to let an app call the host that the gate refused to one of its runs. Nothing is built.
@@ -105,18 +105,17 @@ mod tests {
 
     const HOST: &str = "api.example.com";
 
-    fn baseline(egress: &[(&str, Option<&[HttpMethod]>)]) -> AppBaseline {
+    fn baseline(egress: &[(&str, Option<&[EgressMethod]>)]) -> AppBaseline {
         let mut manifest = manifest();
-        let permission = |(host, methods): &(&str, Option<&[HttpMethod]>)| EgressPermission {
-            host: (*host).to_owned(),
-            methods: methods.map(<[_]>::to_vec),
+        let permission = |(host, methods): &(&str, Option<&[EgressMethod]>)| {
+            EgressPermission::new(*host, methods.map(<[_]>::to_vec))
         };
         manifest.permissions.egress = egress.iter().map(permission).collect();
         AppBaseline { version: id(20), manifest, is_gate_open: false }
     }
 
     fn refused_post(host: &str) -> RefusedHost {
-        RefusedHost { run: id(30), host: host.to_owned(), method: HttpMethod::Post }
+        RefusedHost { run: id(30), host: host.to_owned(), method: EgressMethod::Post }
     }
 
     async fn plan(tx: &mut FakeTx, baseline: AppBaseline, host: &str) -> Result<Change, AppError> {
@@ -147,7 +146,7 @@ mod tests {
         assert_eq!((base, before), (id(20), manifest()));
         assert_eq!(
             after.permissions.egress,
-            baseline(&[(HOST, Some(&[HttpMethod::Post]))]).manifest.permissions.egress
+            baseline(&[(HOST, Some(&[EgressMethod::Post]))]).manifest.permissions.egress
         );
         assert!(steps.iter().any(|step| step.contains("gate to api.example.com")), "{steps:?}");
         assert!(needs_console.iter().all(|reason| reason.contains(HOST)), "{needs_console:?}");
@@ -168,10 +167,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_host_that_is_named_already_gets_one_method_more() {
-        let baseline = baseline(&[("a.example", None), (HOST, Some(&[HttpMethod::Get]))]);
+        let baseline = baseline(&[("a.example", None), (HOST, Some(&[EgressMethod::Get]))]);
         let change = plan(&mut FakeTx::default(), baseline, HOST).await.unwrap();
         let methods = change.plan.manifest.permissions.egress[1].methods.clone();
-        assert_eq!(methods, Some(vec![HttpMethod::Get, HttpMethod::Post]));
+        assert_eq!(methods, Some(vec![EgressMethod::Get, EgressMethod::Post]));
     }
 
     #[tokio::test]
@@ -181,7 +180,7 @@ mod tests {
         let full: Vec<_> = hosts.iter().map(|host| (host.as_str(), None)).collect();
         for (baseline, host) in [
             (baseline(&[(HOST, None)]), HOST),
-            (baseline(&[(HOST, Some(&[HttpMethod::Post]))]), HOST),
+            (baseline(&[(HOST, Some(&[EgressMethod::Post]))]), HOST),
             (baseline(&[]), "10.0.0.1"),
             (baseline(&full), HOST),
         ] {

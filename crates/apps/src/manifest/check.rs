@@ -75,6 +75,10 @@ fn check_permissions(permissions: &Permissions) -> Result<(), InvalidManifest> {
                 "must list at least one method; leave it out to allow all",
             ));
         }
+        let mut headers = BTreeSet::new();
+        if let Some(index) = egress.headers.iter().position(|header| !headers.insert(*header)) {
+            return Err(InvalidManifest::new(format!("{at}.headers[{index}]"), "is listed twice"));
+        }
     }
     if let Some(ai) = &permissions.ai {
         check_count(&format!("{AT}.ai.models"), ai.models.len(), 16)?;
@@ -222,7 +226,7 @@ mod tests {
             entry.as_object_mut().unwrap().extend(limits.as_object().unwrap().clone());
             json!([entry])
         };
-        let cases: [(&str, Value, &str); 28] = [
+        let cases: [(&str, Value, &str); 31] = [
             ("", json!(["Orders", "Takes orders.", "workshop", "data"]), ""),
             ("/permissions", json!([[], [], [], [], null]), "permissions"),
             (
@@ -243,6 +247,21 @@ mod tests {
                 "permissions.egress[0].methods",
             ),
             ("/permissions/egress", json!([{"host": "a.example", "port": 1}]), "permissions.egress[0].port"),
+            (
+                "/permissions/egress",
+                json!([{"host": "a.example", "methods": ["CONNECT"]}]),
+                "permissions.egress[0].methods[0]",
+            ),
+            (
+                "/permissions/egress",
+                json!([{"host": "a.example", "headers": ["authorization", "host"]}]),
+                "permissions.egress[0].headers[1]",
+            ),
+            (
+                "/permissions/egress",
+                json!([{"host": "a.example", "headers": ["cookie", "cookie"]}]),
+                "permissions.egress[0].headers[1]",
+            ),
             (
                 "/permissions/data",
                 json!([{"name": "1a", "projectId": project, "access": "read"}]),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use kernel::authority::Sharing;
 
-use self::entry::Entry;
+use self::entry::{Entry, HostHeaders};
 use super::Manifest;
 
 /// Returns `true` if more people see an app that is shared so.
@@ -42,6 +42,8 @@ kernel::names! {
 pub enum Subject {
     /// An external host and its methods.
     Egress,
+    /// Headers with credentials that the code sets itself, in requests to an external host.
+    Header,
     /// A backend project.
     Data,
     /// An external service.
@@ -67,6 +69,7 @@ pub enum Subject {
 kernel::names! {
     Subject {
         Egress = "egress",
+        Header = "header",
         Data = "data",
         Connector = "connector",
         Secret = "secret",
@@ -85,7 +88,7 @@ impl Subject {
     #[must_use]
     pub fn is_permission(self) -> bool {
         match self {
-            Self::Egress | Self::Data | Self::Connector | Self::Secret | Self::Ai => true,
+            Self::Egress | Self::Header | Self::Data | Self::Connector | Self::Secret | Self::Ai => true,
             Self::Trigger | Self::Sharing | Self::Name | Self::Description | Self::Roi | Self::Retries => {
                 false
             }
@@ -104,7 +107,7 @@ pub struct Difference {
     pub name: String,
     /// True if the app may do something that it could not do before.
     pub widens_access: bool,
-    /// Methods, access to rows, connection, budget or value: those of the later manifest, or of the earlier one for
+    /// Methods, headers, access to rows, connection, budget or value: those of the later manifest, or of the earlier one for
     /// [`DifferenceKind::Removed`]. Empty for triggers and for all methods.
     pub details: String,
 }
@@ -116,6 +119,7 @@ pub fn diff_manifests(before: &Manifest, after: &Manifest) -> Vec<Difference> {
     let (was, is) = (&before.permissions, &after.permissions);
     let mut found = Vec::new();
     compare(&mut found, Subject::Egress, &was.egress, &is.egress);
+    compare(&mut found, Subject::Header, &HostHeaders::all(was), &HostHeaders::all(is));
     compare(&mut found, Subject::Data, &was.data, &is.data);
     compare(&mut found, Subject::Connector, &was.connectors, &is.connectors);
     compare(&mut found, Subject::Secret, &was.secrets, &is.secrets);

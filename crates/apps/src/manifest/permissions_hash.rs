@@ -48,11 +48,17 @@ mod tests {
         assert_eq!(both.len(), 64);
         let same = hash(&json!([{"host": "b.example", "methods": ["POST", "GET"]}, {"host": "a.example"}]));
         assert_eq!(same, both);
+        // A manifest of before there were headers, as it was reviewed.
+        let without = hash(
+            &json!([{"host": "a.example", "headers": []}, {"host": "b.example", "methods": ["GET", "POST"]}]),
+        );
+        assert_eq!(without, both);
         for other in [
             json!([]),
             json!([{"host": "a.example"}]),
             json!([{"host": "a.example"}, {"host": "b.example"}]),
             json!([{"host": "a.example"}, {"host": "b.example", "methods": ["GET"]}]),
+            json!([{"host": "a.example", "headers": ["cookie"]}, {"host": "b.example", "methods": ["GET", "POST"]}]),
         ] {
             assert_ne!(hash(&other), both, "{other}");
         }

@@ -13,7 +13,7 @@ use super::{PROJECT_BINDING, SETTINGS_FILE, SettingKind, Template, TemplateSetti
 use crate::{
     Manifest,
     manifest::{
-        ConnectorPermission, DataAccess, DataPermission, EgressPermission, HttpMethod, ManifestSharing,
+        ConnectorPermission, DataAccess, DataPermission, EgressMethod, EgressPermission, ManifestSharing,
         ManifestTrigger, Permissions, Roi, SecretPermission,
     },
 };
@@ -115,7 +115,7 @@ pub fn fill_template(
             .collect(),
         egress: hosts
             .into_iter()
-            .map(|host| EgressPermission { host, methods: Some(vec![HttpMethod::Get]) })
+            .map(|host| EgressPermission::new(host, Some(vec![EgressMethod::Get])))
             .collect(),
         ai: None,
     };

@@ -23,6 +23,9 @@ fn english(rule: TrustRule, number: usize, example: &str) -> String {
     match rule {
         TrustRule::Hosts => format!("It can call {}.", count("external host")),
         TrustRule::HostsWrite => format!("It can send data to {}.", count("external host")),
+        TrustRule::CredentialHeaders => {
+            format!("Its code can send credentials of its own to {}.", count("external host"))
+        }
         TrustRule::Connections => format!("It can use {}.", count("connection")),
         TrustRule::SecretsClear => format!("It asks for the text of {}.", count("secret")),
         TrustRule::ProjectsWrite => format!("It can change the rows of {}.", count("project")),
@@ -46,6 +49,9 @@ fn russian(rule: TrustRule, number: usize, example: &str) -> String {
     match rule {
         TrustRule::Hosts => format!("Внешних хостов, к которым может обращаться: {number}."),
         TrustRule::HostsWrite => format!("Внешних хостов, на которые может отправлять данные: {number}."),
+        TrustRule::CredentialHeaders => {
+            format!("Внешних хостов, на которые код может сам отправлять учётные данные: {number}.")
+        }
         TrustRule::Connections => format!("Подключений, которые может использовать: {number}."),
         TrustRule::SecretsClear => format!("Секретов, которые запрашивает открытым текстом: {number}."),
         TrustRule::ProjectsWrite => format!("Проектов, строки которых может менять: {number}."),
@@ -66,6 +72,9 @@ fn kazakh(rule: TrustRule, number: usize, example: &str) -> String {
     match rule {
         TrustRule::Hosts => format!("{number} сыртқы хостқа сұрау жібере алады."),
         TrustRule::HostsWrite => format!("{number} сыртқы хостқа дерек жібере алады."),
+        TrustRule::CredentialHeaders => {
+            format!("Коды {number} сыртқы хостқа тіркелгі деректерін өзі жібере алады.")
+        }
         TrustRule::Connections => format!("{number} қосылымды пайдалана алады."),
         TrustRule::SecretsClear => format!("{number} құпияны ашық мәтінмен сұрайды."),
         TrustRule::ProjectsWrite => format!("{number} жобаның жолдарын өзгерте алады."),

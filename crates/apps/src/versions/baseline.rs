@@ -108,9 +108,10 @@ impl Publishing {
         let has_fetch = version.handlers.is_some_and(|handlers| handlers.fetch);
         let now = Baseline::of(&version, manifest, has_fetch).reasons_outside(after);
         let is_new_access = |reason: &OutsideBand| match reason {
-            OutsideBand::Permission(_) | OutsideBand::Connector(_) | OutsideBand::Budget => {
-                !measured.contains(reason)
-            }
+            OutsideBand::Permission(_)
+            | OutsideBand::Connector(_)
+            | OutsideBand::Header(_)
+            | OutsideBand::Budget => !measured.contains(reason),
             OutsideBand::Sharing | OutsideBand::Trust | OutsideBand::Visitors => false,
         };
         let is_refused = is_confined(&ctx.caller, role, self.rule) && !now.is_empty();

@@ -266,7 +266,7 @@ mod tests {
 
     /// A version that names these hosts.
     fn calling(hosts: &[&str], baseline: Baseline) -> CreateVersion {
-        let host = |host: &&str| EgressPermission { host: (*host).to_owned(), methods: None };
+        let host = |host: &&str| EgressPermission::new(*host, None);
         let mut manifest = manifest();
         manifest.permissions.egress = hosts.iter().map(host).collect();
         CreateVersion { manifest, publishing: publishing(baseline), ..input() }

@@ -4,7 +4,9 @@
 //! value, alone or after a prefix such as `Bearer `. It does so only in headers that carry credentials: code may pass on
 //! what a visitor typed, and a visitor who types that text must not make the gate send the secret where it is shown.
 
-use crate::egress::{MAX_HEADERS_BYTES, Refusal, RefusalCode, is_reserved_header};
+use kernel::request_headers::is_reserved;
+
+use crate::egress::{MAX_HEADERS_BYTES, Refusal, RefusalCode};
 
 /// Headers that carry credentials have one of these words in their names, or a word that ends with one of
 /// [`CREDENTIAL_ENDINGS`]: `X-Api-Key`, `apikey`, `Private-Token`.
@@ -87,7 +89,7 @@ pub fn take_secret_headers<'n>(
         let Some(prefix) = prefix else {
             return Err(denied(format!("the secret {secret} must be at the end of the header {header}")));
         };
-        if !carries_credential(&header) || (is_reserved_header(&header) && header != AUTHORIZATION) {
+        if !carries_credential(&header) || (is_reserved(&header) && header != AUTHORIZATION) {
             return Err(denied(format!(
                 "the header {header} cannot have a secret: it carries no credential"
             )));

@@ -1,9 +1,9 @@
 //! Texts of an `auth`, each valid since it was parsed.
 
+use kernel::request_headers::is_reserved;
 use url::Url;
 
 use crate::{
-    egress::is_reserved_header,
     host::GateHost,
     invalid_input::{Field, InvalidInput, Reason, check_text},
 };
@@ -22,7 +22,7 @@ pub struct HeaderName {
 impl HeaderName {
     pub(crate) fn parse(field: Field, text: &str) -> Result<Self, InvalidInput> {
         let name = check_name(&field, text)?;
-        if is_reserved_header(&name) && !matches!(name.as_str(), "authorization" | "cookie") {
+        if is_reserved(&name) && !matches!(name.as_str(), "authorization" | "cookie") {
             return Err(InvalidInput::new(field, Reason::ReservedHeader));
         }
         Ok(Self { written: text.to_owned(), lower: name })

@@ -1,11 +1,11 @@
 //! Validation of a connection that a person describes by hand.
 
+use kernel::request_headers::is_reserved;
 use secrecy::SecretString;
 
 use super::http::{BaseUrl, ExtraHeader, HttpConnection};
 use crate::{
     auth::{Auth, AuthInput, AuthKind, check_header_name, without_repeated_word},
-    egress::is_reserved_header,
     gates::Method,
     invalid_input::{Field, InvalidInput, Reason, check_text},
     request_path::{is_ambiguous, is_under},
@@ -171,7 +171,7 @@ fn check_extra_headers(headers: &[HeaderInput], auth: &Auth) -> Result<Vec<Extra
     let mut checked: Vec<ExtraHeader> = Vec::with_capacity(headers.len());
     for (index, header) in headers.iter().enumerate() {
         let name = check_header_name(&Field::HeaderName(index), &header.name)?;
-        if is_reserved_header(&name) || auth.header_names().contains(&name.as_str()) {
+        if is_reserved(&name) || auth.header_names().contains(&name.as_str()) {
             return Err(InvalidInput::new(Field::HeaderName(index), Reason::ReservedHeader));
         }
         if checked.iter().any(|before| before.name.eq_ignore_ascii_case(&name)) {

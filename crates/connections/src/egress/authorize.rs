@@ -61,8 +61,10 @@ pub fn authorize_egress(
             format!("the manifest does not declare this path of {host}"),
         ));
     }
+    let of_path = declared.iter().filter(|entry| entry.covers_path(parsed.path()));
+    let headers = of_path.flat_map(|entry| entry.headers.iter().copied()).collect();
     let source = PermitSource::App { policy: Arc::clone(policy), gate: gate.id, connection: gate.connection };
-    Ok(EgressPermit::new(parsed, method, host, port, allowed.cloned(), source))
+    Ok(EgressPermit::new(parsed, method, host, port, allowed.cloned(), source).with_headers(headers))
 }
 
 /// Returns `true` if another program may read the path as a different one: it has `.` or `..` segments, or encoded

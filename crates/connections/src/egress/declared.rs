@@ -2,6 +2,7 @@
 
 use url::Url;
 
+use super::CredentialHeader;
 use crate::{
     gates::Method,
     host::{GateHost, InvalidHost},
@@ -16,6 +17,8 @@ pub struct DeclaredEgress {
     pub path_prefix: Option<String>,
     /// Methods that requests may use; none for all that the gate allows.
     pub methods: Option<Vec<Method>>,
+    /// Headers with credentials that the code may set itself.
+    pub headers: Vec<CredentialHeader>,
 }
 
 /// Error of a text that is not a declaration.
@@ -59,13 +62,19 @@ impl DeclaredEgress {
     /// Declares a host with every path and method.
     #[must_use]
     pub fn for_host(host: GateHost) -> Self {
-        Self { host, path_prefix: None, methods: None }
+        Self { host, path_prefix: None, methods: None, headers: Vec::new() }
     }
 
     /// Limits the entry to these methods.
     #[must_use]
     pub fn with_methods(self, methods: Vec<Method>) -> Self {
         Self { methods: Some(methods), ..self }
+    }
+
+    /// Lets the code set these headers itself.
+    #[must_use]
+    pub fn with_headers(self, headers: Vec<CredentialHeader>) -> Self {
+        Self { headers, ..self }
     }
 
     pub(super) fn allows_method(&self, method: Method) -> bool {

@@ -1,83 +1,42 @@
 //! The headers that an app may send.
 
+use kernel::request_headers::{is_overriding, is_reserved};
+
 use super::refusal::{Refusal, RefusalCode};
+
+/// A header with credentials that code may set itself where its manifest says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CredentialHeader {
+    /// `Authorization` (RFC 9110, section 11.6.2).
+    Authorization,
+    /// `Cookie` (RFC 6265, section 4.2).
+    Cookie,
+}
+
+impl CredentialHeader {
+    /// Returns the name in lower case.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Authorization => "authorization",
+            Self::Cookie => "cookie",
+        }
+    }
+}
 
 /// Most bytes of all header names and values of a request or a response.
 pub const MAX_HEADERS_BYTES: usize = 32 << 10;
 
-/// Headers that only the gate sets, that concern a single connection, or that cloud metadata services ask for.
-const DENIED_HEADERS: &[&str] = &[
-    "authorization",
-    "connection",
-    "content-length",
-    "cookie",
-    "cookie2",
-    "expect",
-    "forwarded",
-    "host",
-    "http2-settings",
-    "keep-alive",
-    "metadata",
-    "metadata-flavor",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "via",
-    "x-aws-ec2-metadata-token",
-    "x-aws-ec2-metadata-token-ttl-seconds",
-    "x-google-metadata-request",
-    "x-real-ip",
-];
-const DENIED_HEADER_PREFIXES: &[&str] = &["proxy-", "x-forwarded-", "sec-", ":"];
-
-/// Headers by which frameworks and proxies take another method, path, host or address than the request has. An app's limits
-/// hang on the request's own.
-const OVERRIDING_HEADERS: &[&str] = &[
-    "cf-connecting-ip",
-    "client-ip",
-    "fastly-client-ip",
-    "true-client-ip",
-    "x-client-ip",
-    "x-cluster-client-ip",
-    "x-envoy-external-address",
-    "x-envoy-original-host",
-    "x-envoy-original-method",
-    "x-envoy-original-path",
-    "x-forwarded",
-    "x-host",
-    "x-http-destinationurl",
-    "x-http-host-override",
-    "x-http-method",
-    "x-http-method-override",
-    "x-http-path-override",
-    "x-method",
-    "x-method-override",
-    "x-original-host",
-    "x-original-method",
-    "x-original-path",
-    "x-original-uri",
-    "x-original-url",
-    "x-originating-ip",
-    "x-override-url",
-    "x-proxyuser-ip",
-    "x-remote-addr",
-    "x-remote-ip",
-    "x-rewrite-uri",
-    "x-rewrite-url",
-    "x-waws-unencoded-url",
-];
-
-/// Returns `true` if only the gate may set the header; `name` is in lower case.
-pub(crate) fn is_reserved_header(name: &str) -> bool {
-    DENIED_HEADERS.contains(&name) || DENIED_HEADER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-}
-
-/// Checks the headers of a request. `injected` are the headers that the connection adds; the app must not set them.
+/// Checks the headers of a request. `injected` are the headers that the gate adds; the app must not set them, not even those
+/// of `allowed`, which the manifest lets it set.
 ///
 /// # Errors
 /// [`RefusalCode::HeaderDenied`] for a header that is malformed or denied, and for headers over [`MAX_HEADERS_BYTES`].
-pub fn check_headers(headers: &[(String, String)], injected: &[&str]) -> Result<(), Refusal> {
+pub fn check_headers(
+    headers: &[(String, String)],
+    injected: &[&str],
+    allowed: &[CredentialHeader],
+) -> Result<(), Refusal> {
     let denied = |what: String| Err(Refusal::new(RefusalCode::HeaderDenied, what));
     let mut size = 0;
     for (name, value) in headers {
@@ -87,8 +46,9 @@ pub fn check_headers(headers: &[(String, String)], injected: &[&str]) -> Result<
         let lower = name.to_ascii_lowercase();
         // Many servers make no difference between the two signs (RFC 3875, section 4.1.18).
         let dashed = lower.replace('_', "-");
-        let reserved = is_reserved_header(&dashed)
-            || OVERRIDING_HEADERS.contains(&dashed.as_str())
+        let is_allowed = allowed.iter().any(|allowed| allowed.as_str() == lower);
+        let reserved = (is_reserved(&dashed) && !is_allowed)
+            || is_overriding(&dashed)
             || injected.iter().any(|injected| injected.replace('_', "-").eq_ignore_ascii_case(&dashed));
         if reserved {
             return denied(format!("an app may not set the header {lower}"));
@@ -113,7 +73,31 @@ mod tests {
     use super::*;
 
     fn refused(name: &str, value: &str) -> bool {
-        check_headers(&[(name.to_owned(), value.to_owned())], &["X-Api-Key"]).is_err()
+        check_headers(&[(name.to_owned(), value.to_owned())], &["X-Api-Key"], &[]).is_err()
+    }
+
+    #[test]
+    fn a_header_with_credentials_passes_where_it_is_allowed_and_nothing_else_does() {
+        let check = |name: &str, injected: &[&str], allowed: &[CredentialHeader]| {
+            check_headers(&[(name.to_owned(), "x".to_owned())], injected, allowed).is_ok()
+        };
+        let (token, cookie) = ([CredentialHeader::Authorization], [CredentialHeader::Cookie]);
+        for name in ["authorization", "Authorization", "AUTHORIZATION"] {
+            assert!(
+                check(name, &[], &token) && !check(name, &[], &cookie) && !check(name, &[], &[]),
+                "{name}"
+            );
+            // A secret of the app goes there.
+            assert!(!check(name, &["authorization"], &token), "{name}");
+        }
+        assert!(check("Cookie", &[], &cookie) && !check("Cookie", &[], &token));
+        let both = [CredentialHeader::Authorization, CredentialHeader::Cookie];
+        for name in
+            ["proxy-authorization", "cookie2", "host", "x-forwarded-for", "authorization ", "set_cookie:"]
+        {
+            assert!(!check(name, &[], &both), "{name}");
+        }
+        assert!(check_headers(&[("cookie".to_owned(), "a\r\nhost: b".to_owned())], &[], &both).is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{net::IpAddr, sync::Arc};
 use kernel::id::{ConnectionId, GateId};
 use url::Url;
 
-use super::{EgressPolicy, connection_policy::ConnectionPolicy, operator::AllowedHost};
+use super::{CredentialHeader, EgressPolicy, connection_policy::ConnectionPolicy, operator::AllowedHost};
 use crate::{connection::Connection, gates::Method, host::GateHost, ip_filter::is_blocked};
 
 /// Proof that one request may be sent. Only [`authorize_egress`](super::authorize_egress), [`authorize_connection`](super::authorize_connection),
@@ -18,6 +18,7 @@ pub struct EgressPermit {
     port: u16,
     allowed_host: Option<AllowedHost>,
     source: PermitSource,
+    headers: Vec<CredentialHeader>,
 }
 
 /// The rules that a permit comes from.
@@ -40,7 +41,11 @@ impl EgressPermit {
         allowed_host: Option<AllowedHost>,
         source: PermitSource,
     ) -> Self {
-        Self { url, method, host, port, allowed_host, source }
+        Self { url, method, host, port, allowed_host, source, headers: Vec::new() }
+    }
+
+    pub(super) fn with_headers(self, headers: Vec<CredentialHeader>) -> Self {
+        Self { headers, ..self }
     }
 
     pub(super) fn source(&self) -> &PermitSource {
@@ -57,6 +62,12 @@ impl EgressPermit {
     #[must_use]
     pub fn method(&self) -> Method {
         self.method
+    }
+
+    /// Returns the headers with credentials that the code may set itself; none through a connection.
+    #[must_use]
+    pub fn credential_headers(&self) -> &[CredentialHeader] {
+        &self.headers
     }
 
     /// Returns the host in its normal form.

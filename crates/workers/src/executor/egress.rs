@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use apps::{
     Manifest,
-    manifest::{ConnectorPermission, EgressPermission, HttpMethod},
+    manifest::{self, ConnectorPermission, EgressMethod, EgressPermission},
 };
 use connections::{
     Connection, ConnectionPolicy, EgressPolicy, Gate, GateHost,
-    egress::{ConnectorBase, DeclaredEgress},
+    egress::{ConnectorBase, CredentialHeader, DeclaredEgress},
     gates::Method,
 };
 use kernel::id::GateId;
@@ -43,7 +43,10 @@ pub(super) fn limited_policy(
     settings: &ExecutorSettings,
 ) -> Arc<ConnectionPolicy> {
     let limits = ConnectionPolicy {
-        methods: declared.methods.as_ref().map(|methods| methods.iter().copied().map(method).collect()),
+        methods: declared
+            .methods
+            .as_ref()
+            .map(|methods| methods.iter().copied().map(|it| method(it.into())).collect()),
         paths: declared.paths.clone().unwrap_or_default(),
         ..ConnectionPolicy::new(connection)
     };
@@ -93,20 +96,30 @@ fn parse(url: &str) -> Option<Url> {
 
 /// Returns `None` for a host that is not valid, so that it permits nothing.
 fn declared(permission: &EgressPermission) -> Option<DeclaredEgress> {
-    let declared = DeclaredEgress::for_host(GateHost::parse(&permission.host).ok()?);
+    let declared = DeclaredEgress::for_host(GateHost::parse(&permission.host).ok()?)
+        .with_headers(permission.headers.iter().copied().map(credential_header).collect());
     Some(match &permission.methods {
         Some(methods) => declared.with_methods(methods.iter().copied().map(method).collect()),
         None => declared,
     })
 }
 
-fn method(method: HttpMethod) -> Method {
+fn credential_header(header: manifest::CredentialHeader) -> CredentialHeader {
+    match header {
+        manifest::CredentialHeader::Authorization => CredentialHeader::Authorization,
+        manifest::CredentialHeader::Cookie => CredentialHeader::Cookie,
+    }
+}
+
+fn method(method: EgressMethod) -> Method {
     match method {
-        HttpMethod::Get => Method::Get,
-        HttpMethod::Post => Method::Post,
-        HttpMethod::Put => Method::Put,
-        HttpMethod::Patch => Method::Patch,
-        HttpMethod::Delete => Method::Delete,
+        EgressMethod::Get => Method::Get,
+        EgressMethod::Head => Method::Head,
+        EgressMethod::Post => Method::Post,
+        EgressMethod::Put => Method::Put,
+        EgressMethod::Patch => Method::Patch,
+        EgressMethod::Delete => Method::Delete,
+        EgressMethod::Options => Method::Options,
     }
 }
 

@@ -83,7 +83,7 @@ fn manifests_are_read_as_described() {
     let connector = json!({"name": "crm", "connectionId": "conn_01h455vb4pex5vsknk084sn02q", "methods": ["GET"],
         "paths": ["/orders"]});
     let secret = json!({"name": "KEY", "uses": ["deriveBits", "header"], "clear": true});
-    let egress = json!({"host": "api.example.com", "methods": ["GET"]});
+    let egress = json!({"host": "api.example.com", "methods": ["GET"], "headers": ["cookie"]});
     let ai = json!({"profile": "private", "monthlyBudgetUsd": 10, "models": ["small"]});
     let permissions =
         json!({"data": [data], "connectors": [connector], "secrets": [secret], "egress": [egress], "ai": ai});

@@ -27,7 +27,11 @@ enumerations! {
     ChangeState: apps::changes::ChangeState;
     /// Access to a project's rows.
     DataAccess: apps::manifest::DataAccess;
-    /// An HTTP method that a manifest can name.
+    /// A header with credentials that code may set itself.
+    CredentialHeader: apps::manifest::CredentialHeader;
+    /// A method of a request to an external host.
+    EgressMethod: apps::manifest::EgressMethod;
+    /// A method of a request through a connection.
     HttpMethod: apps::manifest::HttpMethod;
     /// A use of a secret. The names of those of a key are usages of the Web Cryptography API.
     SecretUse: apps::manifest::SecretUse;
@@ -163,7 +167,11 @@ pub(crate) struct EgressPermission {
     host: String,
     /// Methods that the app may use; all by default.
     #[serde(default)]
-    methods: Option<Vec<HttpMethod>>,
+    methods: Option<Vec<EgressMethod>>,
+    /// Headers with credentials that the code may set itself, each once; none by default. An admin has to agree to them.
+    #[serde(default)]
+    #[schema(max_items = 2)]
+    headers: Vec<CredentialHeader>,
 }
 
 /// AI models that an app may call, and the budget for them.

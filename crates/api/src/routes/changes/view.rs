@@ -128,18 +128,19 @@ pub(crate) struct ManifestDiff {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DiffDetail {
-    /// `egress`, `data`, `connector`, `secret`, `ai`, `trigger`, `sharing`, `name`, `description`, `roi` or `retries`.
+    /// `egress`, `header`, `data`, `connector`, `secret`, `ai`, `trigger`, `sharing`, `name`, `description`, `roi` or `retries`.
     subject: &'static str,
     /// `added`, `removed` or `changed`.
     change: &'static str,
     /// Host, name in the code, type of the trigger, or automation; empty where an app has only one.
     name: String,
-    /// Methods, kind of access or value; empty for all.
+    /// Methods, headers, kind of access or value; empty for all.
     terms: String,
     sentence: String,
 }
 
-/// Approval by an admin; required if the plan opens a gate or uses a connection and its planner is not an admin.
+/// Approval by an admin; required if the plan opens a gate, uses a connection or lets the code set headers with credentials, and
+/// its planner is not an admin.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AdminApproval {
@@ -185,7 +186,8 @@ impl ChangePlanView {
         let found = plan.differences();
         let connectors = found.iter().filter(|it| it.subject == Subject::Connector && it.widens_access);
         let connectors: Vec<String> = connectors.map(|it| it.name.clone()).collect();
-        let for_an_admin = !connectors.is_empty() || !plan.closed_hosts.is_empty();
+        let sets_headers = found.iter().any(|it| it.subject == Subject::Header && it.widens_access);
+        let for_an_admin = !connectors.is_empty() || sets_headers || !plan.closed_hosts.is_empty();
         Self {
             change_id: change.id,
             app_id: change.app,

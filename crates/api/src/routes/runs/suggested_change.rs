@@ -3,7 +3,7 @@
 use application::{Problem, unit};
 use apps::{
     changes::{AppBaseline, RefusedHost, plan_egress},
-    manifest::HttpMethod,
+    manifest::EgressMethod,
 };
 use axum::{Json, extract::State};
 use kernel::{
@@ -57,9 +57,9 @@ pub(crate) async fn plan_run_change(
 }
 
 /// Returns the host that the gate refused to the run, and the method of the request.
-fn suggested_host(facts: &RunFacts) -> Result<(String, HttpMethod), Problem> {
+fn suggested_host(facts: &RunFacts) -> Result<(String, EgressMethod), Problem> {
     let suggestion = diagnose(facts, Locale::En).suggested_host;
-    let method = facts.find_failed_request().and_then(|request| request.method.parse::<HttpMethod>().ok());
+    let method = facts.find_failed_request().and_then(|request| request.method.parse::<EgressMethod>().ok());
     match (suggestion, method) {
         (Some(host), Some(method)) => Ok((host, method)),
         _ if facts.host.is_some_and(|host| host.is_declared && !host.is_gate_open) => {

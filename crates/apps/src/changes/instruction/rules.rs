@@ -11,7 +11,7 @@ use super::{
     lexicon::{Concept, Item},
     tokens::Token,
 };
-use crate::manifest::{DataAccess, HttpMethod};
+use crate::manifest::{DataAccess, EgressMethod};
 
 /// What a rule makes of a clause: nothing if the clause is not of its kind.
 type Reading = Option<Result<Vec<Edit>, Reason>>;
@@ -90,7 +90,7 @@ impl Cursor<'_> {
         })
     }
 
-    fn take_methods(&mut self) -> Vec<HttpMethod> {
+    fn take_methods(&mut self) -> Vec<EgressMethod> {
         let mut methods = self.take_all(|item| match item {
             Item::Token(Token::Method(method)) => Some(*method),
             _ => None,
@@ -149,8 +149,8 @@ fn hosts(cursor: &mut Cursor) -> Reading {
     let forbids = cursor.take(Concept::Forbid);
     let (reads, sends) = (cursor.take(Concept::Read), cursor.take_any(&[Concept::Send, Concept::Write]));
     if methods.is_empty() {
-        methods.extend(reads.then_some(HttpMethod::Get));
-        methods.extend(sends.then_some(HttpMethod::Post));
+        methods.extend(reads.then_some(EgressMethod::Get));
+        methods.extend(sends.then_some(EgressMethod::Post));
     }
     if forbids {
         cursor.take_any(&[Concept::Call, Concept::Use]);

@@ -10,7 +10,7 @@ fn write(edit: &Edit) -> String {
         Some(project) => format!("{table}@{project}"),
         None => table.to_owned(),
     };
-    let methods = |methods: &[HttpMethod]| {
+    let methods = |methods: &[EgressMethod]| {
         let names: Vec<_> = methods.iter().map(|method| method.as_str()).collect();
         if names.is_empty() { String::new() } else { format!(" {}", names.join(",")) }
     };

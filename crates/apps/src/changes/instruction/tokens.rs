@@ -2,7 +2,7 @@
 
 use chrono_tz::Tz;
 
-use crate::manifest::{HttpMethod, is_host};
+use crate::manifest::{EgressMethod, is_host};
 
 /// A piece of a sentence.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub(super) enum Token {
         has_path: bool,
     },
     /// A method of HTTP in capitals.
-    Method(HttpMethod),
+    Method(EgressMethod),
     Number(f64),
     /// Digits, a comma and digits without blanks: one number where the comma is a decimal sign, two elsewhere.
     CommaPair {
@@ -261,7 +261,7 @@ mod tests {
             ("20$", Token::Money(20.0)),
             ("UTC", Token::Zone("UTC")),
             ("Asia/Almaty", Token::Zone("Asia/Almaty")),
-            ("DELETE", Token::Method(HttpMethod::Delete)),
+            ("DELETE", Token::Method(EgressMethod::Delete)),
             ("«Заказы, и ещё»", Token::Quoted("Заказы, и ещё".to_owned())),
         ] {
             assert_eq!(tokens(text), [expected], "{text}");

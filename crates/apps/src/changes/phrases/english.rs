@@ -118,7 +118,7 @@ pub(super) fn note(note: &Note) -> String {
 
 pub(super) fn outside_band(reason: &OutsideBand) -> String {
     match reason {
-        OutsideBand::Permission(difference) => {
+        OutsideBand::Permission(difference) | OutsideBand::Header(difference) => {
             format!("The app gains access: {}", difference.describe(kernel::Locale::En))
         }
         OutsideBand::Connector(name) => format!("The app uses a connection anew: {name}."),

@@ -133,7 +133,7 @@ pub(super) fn note(note: &Note) -> String {
 
 pub(super) fn outside_band(reason: &OutsideBand) -> String {
     match reason {
-        OutsideBand::Permission(difference) => {
+        OutsideBand::Permission(difference) | OutsideBand::Header(difference) => {
             format!("Қолданба жаңа рұқсат алады. {}", difference.describe(kernel::Locale::Kk))
         }
         OutsideBand::Connector(name) => format!("Қолданба жаңа қосылым алады: {name}."),

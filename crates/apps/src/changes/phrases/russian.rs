@@ -129,7 +129,7 @@ pub(super) fn note(note: &Note) -> String {
 
 pub(super) fn outside_band(reason: &OutsideBand) -> String {
     match reason {
-        OutsideBand::Permission(difference) => {
+        OutsideBand::Permission(difference) | OutsideBand::Header(difference) => {
             format!("Приложение получает новый доступ. {}", difference.describe(kernel::Locale::Ru))
         }
         OutsideBand::Connector(name) => format!("Приложение получает новое подключение: {name}."),

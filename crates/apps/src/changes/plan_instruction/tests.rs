@@ -9,7 +9,7 @@ use super::*;
 use crate::{
     changes::{AutomationChange, NamedAutomation, NamedConnection, NamedProject},
     manifest::{
-        AiPermission, AiProfile, DataAccess, DataPermission, EgressPermission, HttpMethod, ManifestTrigger,
+        AiPermission, AiProfile, DataAccess, DataPermission, EgressMethod, EgressPermission, ManifestTrigger,
         diff::Subject,
     },
     testing::manifest,
@@ -45,7 +45,7 @@ fn automation(number: u128, schedule: Option<&str>) -> NamedAutomation {
 pub(in crate::changes) fn surroundings() -> Surroundings {
     let mut manifest = manifest();
     manifest.permissions.egress =
-        vec![EgressPermission { host: "api.example.com".to_owned(), methods: Some(vec![HttpMethod::Get]) }];
+        vec![EgressPermission::new("api.example.com", Some(vec![EgressMethod::Get]))];
     manifest.triggers = Vec::new();
     manifest.permissions.data = vec![DataPermission {
         name: "shop".to_owned(),
@@ -91,8 +91,7 @@ fn plan(instruction: &str) -> ChangePlan {
 fn what_is_asked_for_is_planned_and_nothing_else() {
     let plan = plan("Let the app read from hooks.example.com. Order a pizza.");
     let mut expected = surroundings().manifest;
-    let added =
-        EgressPermission { host: "hooks.example.com".to_owned(), methods: Some(vec![HttpMethod::Get]) };
+    let added = EgressPermission::new("hooks.example.com", Some(vec![EgressMethod::Get]));
     expected.permissions.egress.push(added);
     assert_eq!(plan.manifest, expected);
     assert_eq!(plan.before, surroundings().manifest);

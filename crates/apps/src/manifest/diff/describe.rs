@@ -54,10 +54,40 @@ impl Difference {
         })
     }
 
+    /// Describes the difference of headers that code may set in requests to a host.
+    fn describe_headers(&self, locale: Locale) -> String {
+        let (host, headers) = (&self.name, &self.details);
+        match (self.change, locale) {
+            (DifferenceKind::Removed, Locale::En) => {
+                format!("In requests to {host}, the code may no longer set: {headers}.")
+            }
+            (DifferenceKind::Removed, Locale::Ru) => {
+                format!("В запросах к {host} код больше не может задавать заголовки: {headers}.")
+            }
+            (DifferenceKind::Removed, Locale::Kk) => {
+                format!("Код {host} хостына сұрауларда мына тақырыптарды енді орната алмайды: {headers}.")
+            }
+            (_, Locale::En) => {
+                format!("In requests to {host}, the code itself may set credentials: {headers}.")
+            }
+            (_, Locale::Ru) => {
+                format!("В запросах к {host} код может сам задавать заголовки с учётными данными: {headers}.")
+            }
+            (_, Locale::Kk) => {
+                format!(
+                    "Код {host} хостына сұрауларда тіркелгі деректері бар тақырыптарды өзі орната алады: {headers}."
+                )
+            }
+        }
+    }
+
     /// Describes the difference in a sentence.
     #[must_use]
     pub fn describe(&self, locale: Locale) -> String {
         let name = &self.name;
+        if self.subject == Subject::Header {
+            return self.describe_headers(locale);
+        }
         let with = if self.details.is_empty() { String::new() } else { format!(" ({})", self.details) };
         if let Some(sentence) = self.describe_value(locale) {
             return sentence;

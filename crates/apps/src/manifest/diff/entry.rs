@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::manifest::{
-    AiPermission, AiProfile, ConnectorPermission, DataAccess, DataPermission, EgressPermission, HttpMethod,
-    ManifestTrigger, SecretPermission,
+    AiPermission, AiProfile, ConnectorPermission, CredentialHeader, DataAccess, DataPermission,
+    EgressPermission, ManifestTrigger, Permissions, SecretPermission,
 };
 
 /// An entry of a manifest that is compared with others of its subject.
@@ -22,11 +22,6 @@ fn covers_list<T: PartialEq>(own: Option<&[T]>, wanted: Option<&[T]>) -> bool {
     own.is_none_or(|own| wanted.is_some_and(|wanted| wanted.iter().all(|it| own.contains(it))))
 }
 
-/// Returns the sorted names of methods; no name when all are allowed.
-fn methods(methods: Option<&[HttpMethod]>) -> String {
-    sorted(methods.unwrap_or_default().iter().map(|method| method.as_str()))
-}
-
 fn sorted<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
 }
@@ -37,11 +32,41 @@ impl Entry for EgressPermission {
     }
 
     fn terms(&self) -> String {
-        methods(self.methods.as_deref())
+        // No name when all methods are allowed.
+        sorted(self.methods.iter().flatten().map(|method| method.as_str()))
+    }
+
+    /// Headers are compared on their own: whoever agrees to a host does not agree to credentials for it.
+    fn covers(&self, other: &Self) -> bool {
+        self.host == other.host && covers_list(self.methods.as_deref(), other.methods.as_deref())
+    }
+}
+
+/// The headers with credentials that code may set in requests to a host.
+pub(super) struct HostHeaders<'a> {
+    host: &'a str,
+    headers: &'a [CredentialHeader],
+}
+
+impl<'a> HostHeaders<'a> {
+    /// Returns those of each host that has any.
+    pub(super) fn all(permissions: &'a Permissions) -> Vec<Self> {
+        let with_headers = permissions.egress.iter().filter(|egress| !egress.headers.is_empty());
+        with_headers.map(|egress| Self { host: &egress.host, headers: &egress.headers }).collect()
+    }
+}
+
+impl Entry for HostHeaders<'_> {
+    fn name(&self) -> String {
+        self.host.to_owned()
+    }
+
+    fn terms(&self) -> String {
+        sorted(self.headers.iter().map(|header| header.as_str()))
     }
 
     fn covers(&self, other: &Self) -> bool {
-        self.host == other.host && covers_list(self.methods.as_deref(), other.methods.as_deref())
+        self.host == other.host && other.headers.iter().all(|header| self.headers.contains(header))
     }
 }
 
@@ -77,7 +102,8 @@ impl Entry for ConnectorPermission {
 
     fn terms(&self) -> String {
         let paths = self.paths.as_deref().unwrap_or_default().join(", ");
-        let parts = [self.connection_id.to_string(), methods(self.methods.as_deref()), paths];
+        let methods = sorted(self.methods.iter().flatten().map(|method| method.as_str()));
+        let parts = [self.connection_id.to_string(), methods, paths];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     }
 

@@ -6,17 +6,15 @@ use super::*;
 use crate::{
     Category,
     manifest::{
-        AiPermission, AiProfile, ConnectorPermission, DataAccess, DataPermission, EgressPermission,
-        HttpMethod, ManifestTrigger, Permissions, SecretPermission, SecretUse,
+        AiPermission, AiProfile, ConnectorPermission, CredentialHeader, DataAccess, DataPermission,
+        EgressMethod, EgressPermission, HttpMethod, ManifestTrigger, Permissions, SecretPermission,
+        SecretUse,
     },
 };
 
-fn manifest(egress: &[(&str, Option<Vec<HttpMethod>>)]) -> Manifest {
+fn manifest(egress: &[(&str, Option<Vec<EgressMethod>>)]) -> Manifest {
     let mut manifest = Manifest::minimal("Orders", "Takes orders.", "workshop", Category::Data);
-    let permission = |(host, methods): &(&str, _)| EgressPermission {
-        host: (*host).to_owned(),
-        methods: Clone::clone(methods),
-    };
+    let permission = |(host, methods): &(&str, _)| EgressPermission::new(*host, Clone::clone(methods));
     manifest.permissions.egress = egress.iter().map(permission).collect();
     manifest
 }
@@ -68,8 +66,8 @@ fn an_entry_widens_access_unless_an_earlier_one_covers_it() {
         };
         Permissions { data: vec![data], ..Permissions::default() }
     };
-    let egress = |host: &str, methods: Option<&[HttpMethod]>| {
-        let egress = EgressPermission { host: host.to_owned(), methods: methods.map(<[_]>::to_vec) };
+    let egress = |host: &str, methods: Option<&[EgressMethod]>| {
+        let egress = EgressPermission::new(host, methods.map(<[_]>::to_vec));
         Permissions { egress: vec![egress], ..Permissions::default() }
     };
     let secret = |uses: Option<&[SecretUse]>, clear| {
@@ -82,7 +80,7 @@ fn an_entry_widens_access_unless_an_earlier_one_covers_it() {
         Permissions { ai: Some(ai), ..Permissions::default() }
     };
     let (read, write) = (DataAccess::Read, DataAccess::Write);
-    let (get, post) = (&[HttpMethod::Get][..], &[HttpMethod::Get, HttpMethod::Post][..]);
+    let (get, post) = (&[EgressMethod::Get][..], &[EgressMethod::Get, EgressMethod::Post][..]);
     let (sign, verify) = (&[SecretUse::Sign][..], &[SecretUse::Sign, SecretUse::Verify][..]);
     let (private, standard) = (AiProfile::Private, AiProfile::Standard);
     let cases = [
@@ -96,7 +94,7 @@ fn an_entry_widens_access_unless_an_earlier_one_covers_it() {
         // Another name in the code is nothing new.
         (data("rows", 1, write, None), data("table", 1, read, None), false),
         (data("rows", 1, read, None), data("table", 1, write, None), true),
-        (egress("a.example", Some(post)), egress("a.example", Some(&[HttpMethod::Delete])), true),
+        (egress("a.example", Some(post)), egress("a.example", Some(&[EgressMethod::Delete])), true),
         (egress("a.example", Some(post)), egress("a.example", Some(get)), false),
         (egress("a.example", None), egress("a.example", Some(post)), false),
         (egress("a.example", Some(post)), egress("a.example", None), true),
@@ -151,8 +149,8 @@ fn names_sharing_and_time_saved_are_differences_and_only_wider_sharing_is_a_gain
 
 #[test]
 fn the_order_of_a_list_is_no_difference_and_terms_have_no_stray_space() {
-    let reversed = [HttpMethod::Post, HttpMethod::Get];
-    let before = manifest(&[("a.example", Some(vec![HttpMethod::Get, HttpMethod::Post]))]);
+    let reversed = [EgressMethod::Post, EgressMethod::Get];
+    let before = manifest(&[("a.example", Some(vec![EgressMethod::Get, EgressMethod::Post]))]);
     assert!(diff_manifests(&before, &manifest(&[("a.example", Some(reversed.to_vec()))])).is_empty());
     let mut after = before.clone();
     after.permissions.ai =
@@ -199,9 +197,9 @@ fn a_secret_in_clear_widens_access_and_fewer_uses_do_not() {
 
 #[test]
 fn differences_tell_what_came_went_and_changed() {
-    let before = manifest(&[("a.example", None), ("b.example", Some(vec![HttpMethod::Get]))]);
+    let before = manifest(&[("a.example", None), ("b.example", Some(vec![EgressMethod::Get]))]);
     let mut after =
-        manifest(&[("b.example", Some(vec![HttpMethod::Get, HttpMethod::Post])), ("c.example", None)]);
+        manifest(&[("b.example", Some(vec![EgressMethod::Get, EgressMethod::Post])), ("c.example", None)]);
     after.triggers.retain(|trigger| !matches!(trigger, ManifestTrigger::Webhook {}));
     let found = diff_manifests(&before, &after);
     let brief: Vec<_> =
@@ -231,4 +229,36 @@ fn differences_tell_what_came_went_and_changed() {
     }
     let fewer = diff_manifests(&after, &before);
     assert!(fewer.iter().any(|it| it.change == DifferenceKind::Changed && !it.widens_access), "{fewer:?}");
+}
+
+#[test]
+fn headers_with_credentials_are_told_apart_from_their_host() {
+    use CredentialHeader::{Authorization, Cookie};
+    let with = |host: &str, headers: &[CredentialHeader]| {
+        let mut manifest = manifest(&[(host, None)]);
+        manifest.permissions.egress[0].headers = headers.to_vec();
+        manifest
+    };
+    let brief = |before: &Manifest, after: &Manifest| -> Vec<(Subject, DifferenceKind, String, bool)> {
+        let found = diff_manifests(before, after).into_iter();
+        found.map(|it| (it.subject, it.change, it.details, it.widens_access)).collect()
+    };
+    let header = |change, details: &str, widens| (Subject::Header, change, details.to_owned(), widens);
+    let (none, one, both) =
+        (with("a.example", &[]), with("a.example", &[Cookie]), with("a.example", &[Cookie, Authorization]));
+    assert_eq!(brief(&none, &one), [header(DifferenceKind::Added, "cookie", true)]);
+    assert_eq!(brief(&one, &both), [header(DifferenceKind::Changed, "authorization, cookie", true)]);
+    assert_eq!(brief(&both, &one), [header(DifferenceKind::Changed, "cookie", false)]);
+    assert_eq!(brief(&both, &none), [header(DifferenceKind::Removed, "authorization, cookie", false)]);
+    assert_eq!(brief(&both, &with("a.example", &[Authorization, Cookie])), []);
+    let another = brief(&both, &with("b.example", &[Cookie]));
+    assert_eq!(another.iter().filter(|it| it.0 == Subject::Header).count(), 2);
+    let sentences = |before, after| -> Vec<String> {
+        let locales = [Locale::En, Locale::Ru, Locale::Kk];
+        locales.iter().map(|locale| diff_manifests(before, after)[0].describe(*locale)).collect()
+    };
+    let (gained, lost) = (sentences(&none, &one), sentences(&one, &none));
+    assert_eq!(gained[0], "In requests to a.example, the code itself may set credentials: cookie.");
+    assert!(gained.iter().chain(&lost).all(|it| it.contains("a.example") && it.contains("cookie")));
+    assert_eq!(gained.iter().chain(&lost).collect::<BTreeSet<_>>().len(), 6);
 }

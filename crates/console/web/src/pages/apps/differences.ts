@@ -3,13 +3,13 @@
 import type { Schemas } from '#api/types';
 import type { Manifest } from './source';
 
-export type Subject = 'egress' | 'data' | 'connector' | 'secret' | 'ai' | 'trigger';
+export type Subject = 'egress' | 'header' | 'data' | 'connector' | 'secret' | 'ai' | 'trigger';
 
 export interface Difference {
   readonly subject: Subject;
   readonly change: 'added' | 'removed' | 'changed';
   readonly name: string;
-  /** Methods, access or budget: of the later manifest, or of the earlier one for what is removed. */
+  /** Methods, headers, access or budget: of the later manifest, or of the earlier one for what is removed. */
   readonly terms: string;
   /** Whether the app may do something that it could not do before. */
   readonly isGain: boolean;
@@ -25,6 +25,12 @@ function egress({ permissions }: Manifest): Entries {
     const names = [...new Set(methods)].sort();
     return [host, [names.length, names.join(', ')]];
   }));
+}
+
+/** Headers with credentials that the code sets itself, by host. */
+function headers({ permissions }: Manifest): Entries {
+  const all = (permissions?.egress ?? []).map(({ host, headers: names = [] }) => [host, [...new Set(names)].sort()] as const);
+  return new Map(all.filter(([, names]) => names.length > 0).map(([host, names]) => [host, [names.length, names.join(', ')]]));
 }
 
 function data({ permissions }: Manifest): Entries {
@@ -80,7 +86,7 @@ function triggers(manifest: Manifest): Entries {
 }
 
 const SUBJECTS: readonly (readonly [Subject, (manifest: Manifest) => Entries])[] = [
-  ['egress', egress], ['data', data], ['connector', connectors], ['secret', secrets], ['ai', ai], ['trigger', triggers],
+  ['egress', egress], ['header', headers], ['data', data], ['connector', connectors], ['secret', secrets], ['ai', ai], ['trigger', triggers],
 ];
 
 function compare(subject: Subject, before: Entries, after: Entries): readonly Difference[] {

@@ -24,7 +24,7 @@ export function Permissions({ ws, manifest }: { ws: string; manifest: Manifest }
   if (isNothing) return <p class="muted">{t('usesNothing')}</p>;
   return (
     <ul class="uses">
-      {egress.map(({ host, methods }) => <li key={host}><span>{t.rich('usesHost', { host: <code>{host}</code>, methods: methods ? methods.join(', ') : t('methodsAll') })}</span><GateState ws={ws} gate={gates?.find((gate) => gate.host === host)} /></li>)}
+      {egress.map(({ host, methods, headers = [] }) => <li key={host}><span>{t.rich('usesHost', { host: <code>{host}</code>, methods: methods ? methods.join(', ') : t('methodsAll') })}{headers.length > 0 && <>; {t('usesHeaders', { headers: headers.join(', ') })}</>}</span><GateState ws={ws} gate={gates?.find((gate) => gate.host === host)} /></li>)}
       {data.map(({ name, projectId, access, tables }) => (
         <li key={name}><span>{t.rich(access === 'write' ? 'usesProjectWrite' : 'usesProjectRead', { project: <a class="link" href={`/w/${ws}/data/${projectId}`}>{projectName(projectId)}</a>, tables: tables ? tables.join(', ') : t('tablesAll') })}</span></li>
       ))}

@@ -23,6 +23,7 @@ function sentence({ rule, count, example }: Schemas['TrustReason']): string {
   switch (rule) {
     case 'hosts': return t('trust_hosts', { count });
     case 'hosts_write': return t('trust_hostsWrite', { count });
+    case 'credential_headers': return t('trust_credentialHeaders', { count });
     case 'connections': return t('trust_connections', { count });
     case 'secrets_clear': return t('trust_secretsClear', { count });
     case 'projects_write': return t('trust_projectsWrite', { count });
