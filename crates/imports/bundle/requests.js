@@ -57,6 +57,26 @@ export async function request(options) {
   return (Array.isArray(list) ? list : [list]).map((json) => ({ json: objectOf(json) }));
 }
 
+/** The member that tells headers of a response from those that a message sets for its next request. */
+const ANSWERED = 'x-node-red-request-node';
+
+function digestOf(headers) {
+  let digest = 0;
+  for (const character of JSON.stringify(headers)) digest = (digest * 31 + character.codePointAt(0)) | 0;
+  return (digest >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Headers of a response, marked as such. */
+export function answeredHeaders(headers) {
+  return { ...headers, [ANSWERED]: digestOf(headers) };
+}
+
+/** Headers that a message sets: none if they are still those of the response before, as Node-RED has it. */
+export function ownHeaders(headers) {
+  const { [ANSWERED]: mark, ...own } = headers ?? {};
+  return mark !== undefined && mark === digestOf(own) ? {} : own;
+}
+
 /** The entries of an RSS or Atom feed. */
 export async function feedItems(url) {
   const response = await fetch(text(url));
@@ -125,7 +145,7 @@ export async function readSheet(via, { document, sheet, range: cells }, items) {
 /** Appends a row to a Google sheet for each item. Columns are found by the names in its first row. */
 export async function appendToSheet(via, { document, sheet, range: cells }, items, valuesOf) {
   const path = `/v4/spreadsheets/${encodeURIComponent(idOf(document))}/values/`;
-  const objects = items.map((item, index) => valuesOf(item, index) ?? item.json);
+  const objects = items.map((item, index) => valuesOf(item, index));
   const [{ json }] = await request({ via, method: 'GET', url: `${path}${range(`${sheet ?? 'Sheet1'}`, '1:1')}` });
   const header = json.values?.[0] ?? Object.keys(objects[0] ?? {});
   const rows = objects.map((object) => header.map((name) => (object[name] === undefined || object[name] === null ? '' : text(object[name]))));
@@ -146,7 +166,7 @@ export function mailOf({ to, subject, text: content, kind }) {
 /** The members that a list of fields gives, or those of the item. */
 export function fieldsOf(fields, item) {
   const list = fields?.fieldValues ?? [];
-  return list.length === 0 ? item.json : Object.fromEntries(list.map(({ fieldId, fieldValue }) => [fieldId, fieldValue]));
+  return list.length === 0 ? item.json : Object.fromEntries(list.map(({ fieldId, column, fieldValue }) => [fieldId ?? column, fieldValue]));
 }
 
 /** Recipients of Microsoft Graph of a list of addresses. */

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kernel::Locale;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Format, Grade, InvalidSource, Sentence,
@@ -47,10 +48,24 @@ pub struct Analysis {
     pub code_files: BTreeSet<String>,
     /// Hosts that the app calls without a connection, with the methods.
     pub hosts: BTreeMap<String, BTreeSet<String>>,
+    /// Headers with credentials that steps set themselves.
+    pub headers: Vec<HeaderNeed>,
     /// Methods that the app needs of each connection, by its key.
     pub methods: BTreeMap<String, BTreeSet<String>>,
     /// Items that each item leads to, by id.
     pub followers: BTreeMap<String, Vec<String>>,
+}
+
+/// A header with credentials that a step sets itself, to which an admin has to agree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeaderNeed {
+    /// Id of the item.
+    pub step: String,
+    /// Host that it is sent to.
+    pub host: String,
+    /// Name in lower case: `authorization` or `cookie`.
+    pub header: String,
 }
 
 /// Analyses an export. Nothing is kept.
@@ -105,6 +120,7 @@ pub fn analyze(text: &str, surroundings: &Surroundings<'_>) -> Result<Analysis, 
         report,
         code_files: written.code_files.keys().cloned().collect(),
         hosts: hosts(&workflow),
+        headers: headers(&workflow),
         methods: needs.iter().map(|(key, need)| (key.clone(), need.methods.clone())).collect(),
         followers: followers(&workflow),
         files: written.files,
@@ -225,6 +241,18 @@ fn hosts(workflow: &Workflow) -> BTreeMap<String, BTreeSet<String>> {
     hosts
 }
 
+fn headers(workflow: &Workflow) -> Vec<HeaderNeed> {
+    let of_step = |step: &Step| {
+        let need = |(host, header): &(String, &'static str)| HeaderNeed {
+            step: step.id.clone(),
+            host: host.clone(),
+            header: (*header).to_owned(),
+        };
+        step.translation.headers.iter().map(need).collect::<Vec<_>>()
+    };
+    workflow.steps.iter().flat_map(of_step).collect()
+}
+
 fn followers(workflow: &Workflow) -> BTreeMap<String, Vec<String>> {
     let mut followers: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for step in &workflow.steps {
@@ -319,6 +347,11 @@ impl Draft<'_> {
             if sentences.is_empty() {
                 sentences.push(Sentence::Kept.text(locale));
             }
+            // To know, and no less of the step.
+            let headers = translation.headers.iter();
+            sentences.extend(headers.map(|(host, header)| {
+                Sentence::CredentialHeader(header, javascript::comment(host, 80)).text(locale)
+            }));
             Some(ReportItem {
                 id: step.id.clone(),
                 name: javascript::comment(&step.name, 120),

@@ -79,7 +79,9 @@ const MODULES: &[Module] = &[
         text: include_str!("../bundle/requests.js"),
         exports: &[
             "request",
+            "answeredHeaders",
             "feedItems",
+            "ownHeaders",
             "chat",
             "chatAnthropic",
             "chatGemini",

@@ -14,7 +14,7 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Analysis, Report, report::ReportConnection};
+use crate::{Analysis, HeaderNeed, Report, report::ReportConnection};
 
 pub use create::{NewImport, create_import};
 pub use discard::discard_import;
@@ -48,6 +48,9 @@ kernel::names! {
 pub struct ImportNeeds {
     /// Hosts that the app calls without a connection, with the methods.
     pub hosts: BTreeMap<String, BTreeSet<String>>,
+    /// Headers with credentials that steps set themselves; none in imports of earlier releases.
+    #[serde(default)]
+    pub headers: Vec<HeaderNeed>,
     /// Methods that the app needs of each connection, by its key.
     pub methods: BTreeMap<String, BTreeSet<String>>,
     /// Items that each item leads to.
@@ -60,6 +63,7 @@ impl ImportNeeds {
     pub fn of(analysis: &Analysis) -> Self {
         Self {
             hosts: analysis.hosts.clone(),
+            headers: analysis.headers.clone(),
             methods: analysis.methods.clone(),
             followers: analysis.followers.clone(),
         }

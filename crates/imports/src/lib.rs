@@ -10,6 +10,7 @@ mod code_names;
 mod cron;
 mod format;
 mod grade;
+mod headers;
 mod hosts;
 pub mod imports;
 mod javascript;
@@ -23,7 +24,7 @@ mod sentences;
 mod source;
 mod workflow;
 
-pub use analysis::{Analysis, Surroundings, analyze};
+pub use analysis::{Analysis, HeaderNeed, Surroundings, analyze};
 pub use bundle::{SKIPPED_FILE, skipped_module};
 pub use format::Format;
 pub use grade::Grade;

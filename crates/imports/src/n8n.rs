@@ -224,7 +224,8 @@ fn translate(node: &Node<'_>, nodes: &Nodes<'_>) -> Translation {
     }
     // What is not read cannot be kept, whatever else is.
     let unread = node.unread();
-    if translation.runs && translation.grade != Grade::Unsupported && !unread.is_empty() {
+    let is_kept = matches!(translation.grade, Grade::Exact | Grade::Partial);
+    if translation.runs && is_kept && !unread.is_empty() {
         translation.lower(Sentence::Settings(unread.join(", ")));
     }
     for refused in node.take_refused() {

@@ -71,11 +71,12 @@ pub(crate) fn read(source: &Value) -> Result<Workflow, InvalidSource> {
         nodes.push(node);
     }
     let links = links(&nodes);
-    let steps = nodes
+    let mut steps: Vec<Step> = nodes
         .iter()
         .enumerate()
         .map(|(index, node)| step(node, links.get(&index).cloned().unwrap_or_default()))
         .collect();
+    nodes::ask_for_headers_of_code(&mut steps);
     let label = tabs.first().and_then(|tab| tab.get("label")).and_then(Value::as_str).unwrap_or_default();
     Ok(Workflow {
         format: Format::NodeRed,

@@ -52,6 +52,14 @@ pub(crate) enum Sentence {
     CodeLanguage(String),
     CodeInvalid(String),
     DynamicHost,
+    /// A header with credentials for a host that is not known.
+    HeaderOfDynamicHost(&'static str),
+    /// A header with credentials, and the host that it is sent to.
+    CredentialHeader(&'static str, String),
+    /// Headers that only the gate sets.
+    HeadersNotSent(String),
+    /// The body of a request whose method has none.
+    BodyNotSent,
     UnreachableHost,
     SubStep,
     SubStepLost,
@@ -269,6 +277,28 @@ impl Sentence {
                 "The host is known only when the step runs; let the app call it.",
                 "Хост известен только при выполнении; разрешите приложению обращаться к нему.",
                 "Хост тек орындау кезінде белгілі; қолданбаға оған қатынасуға рұқсат беріңіз.",
+            ),
+            S::HeaderOfDynamicHost(header) => in_languages(
+                &format!("Let the app set the header {header} for this host."),
+                &format!("Разрешите приложению задавать для этого хоста заголовок {header}."),
+                &format!("Қолданбаға осы хост үшін {header} тақырыбын орнатуға рұқсат беріңіз."),
+            ),
+            S::CredentialHeader(header, host) => in_languages(
+                &format!("Sends the header {header} to {host} itself, which an admin has to agree to."),
+                &format!(
+                    "Сам отправляет заголовок {header} на {host}; на это нужно согласие администратора."
+                ),
+                &format!("{header} тақырыбын {host} хостына өзі жібереді, оған әкімшінің келісімі керек."),
+            ),
+            S::HeadersNotSent(names) => in_languages(
+                &format!("Headers that are not sent, because only the gate sets them: {names}."),
+                &format!("Заголовки, которые не отправляются, потому что их задаёт только шлюз: {names}."),
+                &format!("Тек шлюз орнататындықтан жіберілмейтін тақырыптар: {names}."),
+            ),
+            S::BodyNotSent => in_languages(
+                "A GET request has no body here; this one is not sent.",
+                "Здесь у запроса GET нет тела; оно не отправляется.",
+                "Мұнда GET сұрауының денесі болмайды; ол жіберілмейді.",
             ),
             S::UnreachableHost => in_languages(
                 "Apps reach named hosts of the internet only.",

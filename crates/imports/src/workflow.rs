@@ -97,6 +97,8 @@ pub(crate) struct Translation {
     pub(crate) connection: Option<Need>,
     /// Hosts that it calls without a connection, with the method.
     pub(crate) hosts: BTreeSet<(String, String)>,
+    /// Headers with credentials that it sets itself, with the host.
+    pub(crate) headers: BTreeSet<(String, &'static str)>,
     /// `true` if it is a part of the flow: notes and settings of other steps are not.
     pub(crate) runs: bool,
 }
@@ -130,6 +132,7 @@ impl Translation {
             reasons: Vec::new(),
             connection: None,
             hosts: BTreeSet::new(),
+            headers: BTreeSet::new(),
             runs: true,
         }
     }
@@ -198,6 +201,7 @@ impl Translation {
         self.start = None;
         self.body = Vec::new();
         self.code = None;
+        self.headers.clear();
         self.reasons.retain(|known| matches!(known, Sentence::SecretRemoved));
         if !self.reasons.contains(&reason) {
             self.reasons.push(reason);
@@ -231,6 +235,18 @@ impl Translation {
             }
             UrlHost::Unreachable => self.partial(Sentence::UnreachableHost),
             UrlHost::Dynamic => self.partial(Sentence::DynamicHost),
+        }
+    }
+
+    /// Asks for a header with credentials that the step sets itself, if the host of its URL is known.
+    pub(crate) fn with_credential_header(mut self, url: &str, name: &'static str) -> Self {
+        match host_of(url) {
+            UrlHost::Name(host) => {
+                self.headers.insert((host, name));
+                self
+            }
+            UrlHost::Unreachable => self,
+            UrlHost::Dynamic => self.partial(Sentence::HeaderOfDynamicHost(name)),
         }
     }
 }

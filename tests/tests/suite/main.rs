@@ -23,6 +23,7 @@ mod conditional_requests;
 mod connections;
 mod consent;
 mod console;
+mod credential_headers;
 mod csv_files;
 mod dead_letters;
 mod deletion;

@@ -1,10 +1,10 @@
 //! Turning an import on.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, str::FromStr};
 
 use apps::{
     Manifest, VersionKind,
-    manifest::{ConnectorPermission, EgressPermission, HttpMethod},
+    manifest::{ConnectorPermission, CredentialHeader, EgressMethod, EgressPermission, HttpMethod},
     safe_band::PublishRule,
     versions::Publishing,
 };
@@ -23,7 +23,6 @@ use runs::{
     AutomationStatus,
     automations::{UpdateAutomation, update_automation},
 };
-use serde_json::Value;
 
 use super::create::trigger_of;
 use crate::{
@@ -160,7 +159,8 @@ fn manifest_for(before: &Manifest, import: &Import, choices: &Choices) -> Manife
     let bound = choices.bindings.iter().filter(|(key, _)| needed.contains(key.as_str()));
     for (key, connection) in bound {
         manifest.permissions.connectors.retain(|known| known.name != *key);
-        let methods = import.needs.methods.get(key).map(http_methods).filter(|methods| !methods.is_empty());
+        let methods =
+            import.needs.methods.get(key).map(named::<HttpMethod>).filter(|methods| !methods.is_empty());
         manifest.permissions.connectors.push(ConnectorPermission {
             name: key.clone(),
             connection_id: *connection,
@@ -168,20 +168,25 @@ fn manifest_for(before: &Manifest, import: &Import, choices: &Choices) -> Manife
             paths: None,
         });
     }
+    let egress = &mut manifest.permissions.egress;
     for (host, methods) in &import.needs.hosts {
         // What no gate can open stays out, so that a run tells it at the step.
-        if GateHost::parse(host).is_ok()
-            && !manifest.permissions.egress.iter().any(|known| known.host == *host)
+        if GateHost::parse(host).is_ok() && !egress.iter().any(|known| known.host == *host) {
+            egress.push(EgressPermission::new(host.clone(), Some(named::<EgressMethod>(methods))));
+        }
+    }
+    for need in import.needs.headers.iter().filter(|need| !choices.skip.contains(&need.step)) {
+        let Ok(header) = need.header.parse::<CredentialHeader>() else { continue };
+        if let Some(known) = egress.iter_mut().find(|known| known.host == need.host)
+            && !known.headers.contains(&header)
         {
-            manifest
-                .permissions
-                .egress
-                .push(EgressPermission { host: host.clone(), methods: Some(http_methods(methods)) });
+            known.headers.push(header);
         }
     }
     manifest
 }
 
-fn http_methods(names: &BTreeSet<String>) -> Vec<HttpMethod> {
-    names.iter().filter_map(|name| serde_json::from_value(Value::String(name.clone())).ok()).collect()
+/// Returns the methods of these names.
+fn named<T: FromStr>(names: &BTreeSet<String>) -> Vec<T> {
+    names.iter().filter_map(|name| name.parse().ok()).collect()
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::module::Module;
 use crate::{
     Sentence,
+    headers::{self, HeaderKind},
     hosts::{METHODS, literal_host},
     javascript,
     secrets::REMOVED,
@@ -31,7 +32,9 @@ pub(super) fn http(module: &Module<'_>) -> Translation {
         })
     };
     let mut was_secret = false;
-    let mut pairs = |list: &Value| -> String {
+    let is_authenticated = is_authenticated(module, &lower);
+    let (mut credentials, mut unsent) = (Vec::new(), Vec::new());
+    let mut pairs = |list: &Value, are_headers: bool| -> String {
         let mut members = Vec::new();
         for pair in list.as_array().into_iter().flatten() {
             let part = |names: [&str; 2]| names.iter().find_map(|name| pair.get(*name));
@@ -39,6 +42,17 @@ pub(super) fn http(module: &Module<'_>) -> Translation {
             if value.and_then(Value::as_str).is_some_and(|value| value.contains(REMOVED)) {
                 was_secret = true;
                 continue;
+            }
+            if are_headers && let Some(name) = name.as_str() {
+                match headers::kind_of(name) {
+                    // A connection brings its own.
+                    HeaderKind::Credential(header) if !is_authenticated => credentials.push(header),
+                    HeaderKind::Credential(_) | HeaderKind::Refused => {
+                        unsent.push(name.to_owned());
+                        continue;
+                    }
+                    HeaderKind::Plain => {}
+                }
             }
             members.push(format!(
                 "[text({})]: {}",
@@ -49,10 +63,10 @@ pub(super) fn http(module: &Module<'_>) -> Translation {
         format!("{{ {} }}", members.join(", "))
     };
     if let Some(headers) = list(&["headers"]) {
-        call.push(format!("headers: {}", pairs(headers)));
+        call.push(format!("headers: {}", pairs(headers, true)));
     }
     if let Some(query) = list(&["qs", "queryParameters"]) {
-        call.push(format!("query: {}", pairs(query)));
+        call.push(format!("query: {}", pairs(query, false)));
     }
     if method != "GET" {
         let body = ["data", "jsonStringBodyContent", "rawBodyContent", "body", "requestContent"]
@@ -61,7 +75,7 @@ pub(super) fn http(module: &Module<'_>) -> Translation {
         let content = module.plain("contentType").or_else(|| module.plain("bodyType")).unwrap_or("raw");
         if let Some(fields) = list(&["formDataFields", "formFields", "fields", "bodyFields"]) {
             let kind = if content.contains("multipart") { "multipart" } else { "form" };
-            call.push(format!("{kind}: {}", pairs(fields)));
+            call.push(format!("{kind}: {}", pairs(fields, false)));
         } else if let Some(body) = body {
             let kind = match content {
                 "json" | "application/json" => "'application/json'".to_owned(),
@@ -85,13 +99,9 @@ pub(super) fn http(module: &Module<'_>) -> Translation {
     {
         call.push("accept: 'any'".to_owned());
     }
-    let has_login = ["authUser", "authPass"]
-        .iter()
-        .any(|name| module.option(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty()));
-    let is_authenticated = lower.contains("auth")
-        || has_login
-        || module.plain("authenticationType").is_some_and(|kind| kind != "noAuth")
-        || module.value.pointer("/parameters/__IMTCONN__").is_some();
+    if !unsent.is_empty() {
+        reasons.push(Sentence::HeadersNotSent(unsent.join(", ")));
+    }
     let needs = is_authenticated || was_secret;
     if needs {
         call.insert(0, format!("via: {CONNECTION}"));
@@ -121,6 +131,20 @@ pub(super) fn http(module: &Module<'_>) -> Translation {
         translation = translation.with_connection(need);
     } else {
         translation = translation.with_host_of(url, &method);
+        for header in credentials {
+            translation = translation.with_credential_header(url, header);
+        }
     }
     reasons.into_iter().fold(translation, Translation::partial)
+}
+
+/// Returns `true` if the module proves who asks by credentials of its own.
+fn is_authenticated(module: &Module<'_>, action: &str) -> bool {
+    let has_login = ["authUser", "authPass"]
+        .iter()
+        .any(|name| module.option(name).and_then(Value::as_str).is_some_and(|text| !text.is_empty()));
+    action.contains("auth")
+        || has_login
+        || module.plain("authenticationType").is_some_and(|kind| kind != "noAuth")
+        || module.value.pointer("/parameters/__IMTCONN__").is_some()
 }

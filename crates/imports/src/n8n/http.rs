@@ -1,10 +1,14 @@
 //! The HTTP Request node.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{node::Node, services};
 use crate::{
-    Sentence, hosts, javascript,
+    Sentence,
+    headers::{self, HeaderKind},
+    hosts, javascript,
     secrets::REMOVED,
     workflow::{CONNECTION, Translation},
 };
@@ -92,6 +96,17 @@ fn http_request(node: &Node<'_>) -> Translation {
         headers = pairs(node, &others(header_list));
         query = pairs(node, &others(query_list));
     }
+    let needs = node.has_credentials() && authenticates(node) || was_secret;
+    let own = own_headers(node, is_modern, header_list);
+    if !own.unsent(needs).is_empty() {
+        reasons.push(Sentence::HeadersNotSent(own.unsent(needs).join(", ")));
+        let sent =
+            header_list.iter().filter(|pair| !proves(std::slice::from_ref(pair)) && own.sends(pair, needs));
+        headers = pairs(node, &sent.cloned().collect::<Vec<_>>());
+    }
+    if method == "GET" && !body.is_empty() {
+        reasons.push(Sentence::BodyNotSent);
+    }
     call.extend(query.map(|query| format!("query: {query}")));
     call.extend(headers.map(|headers| format!("headers: {headers}")));
     call.extend(body);
@@ -137,7 +152,6 @@ fn http_request(node: &Node<'_>) -> Translation {
             reasons.push(Sentence::Option(name));
         }
     }
-    let needs = node.has_credentials() && authenticates(node) || was_secret;
     let connector = services::connector_of(node.credential_kind());
     if needs {
         call.insert(0, format!("via: {CONNECTION}"));
@@ -167,8 +181,68 @@ fn http_request(node: &Node<'_>) -> Translation {
         translation = translation.with_connection(need);
     } else {
         translation = host(node, "url", &method, translation);
+        let url = url_text.strip_prefix('=').unwrap_or(url_text);
+        for header in own.credentials {
+            translation = translation.with_credential_header(url, header);
+        }
     }
     reasons.into_iter().fold(translation, Translation::partial)
+}
+
+/// The headers that a step sets itself, of those that an app may not set as it likes.
+#[derive(Default)]
+struct OwnHeaders {
+    /// Names of those with credentials.
+    credentials: BTreeSet<&'static str>,
+    /// Names, as the step spells them, of those of a list that only the gate sets.
+    refused: Vec<String>,
+    /// Names, as the step spells them, of those of a list with credentials.
+    listed: Vec<String>,
+}
+
+impl OwnHeaders {
+    /// Returns the names of those that are not sent; a connection brings its own credentials.
+    fn unsent(&self, through_connection: bool) -> Vec<String> {
+        let listed = self.listed.iter().filter(|_| through_connection);
+        self.refused.iter().chain(listed).cloned().collect()
+    }
+
+    /// Returns `true` if the header of a pair is sent.
+    fn sends(&self, pair: &Value, through_connection: bool) -> bool {
+        let name = pair.get("name").and_then(Value::as_str).unwrap_or_default();
+        !self.unsent(through_connection).iter().any(|unsent| unsent == name)
+    }
+}
+
+fn own_headers(node: &Node<'_>, is_modern: bool, list: &[Value]) -> OwnHeaders {
+    let mut own = OwnHeaders::default();
+    let is_sent = if is_modern { node.flag("sendHeaders", false) } else { true };
+    let is_text = if is_modern {
+        node.text("specifyHeaders") == Some("json")
+    } else {
+        node.flag("jsonParameters", false)
+    };
+    if !is_sent {
+        return own;
+    }
+    if is_text {
+        let text = node.get(if is_modern { "jsonHeaders" } else { "headerParametersJson" });
+        let text = text.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        own.credentials.extend(headers::credentials_in(&text.unwrap_or_default()));
+        return own;
+    }
+    for pair in list.iter().filter(|pair| !proves(std::slice::from_ref(pair))) {
+        let name = pair.get("name").and_then(Value::as_str).unwrap_or_default();
+        match headers::kind_of(name) {
+            HeaderKind::Plain => {}
+            HeaderKind::Refused => own.refused.push(name.to_owned()),
+            HeaderKind::Credential(header) => {
+                own.credentials.insert(header);
+                own.listed.push(name.to_owned());
+            }
+        }
+    }
+    own
 }
 
 /// Returns `true` if the node uses the credentials that it has.

@@ -124,6 +124,9 @@ fn argument(node: &Node<'_>, source: &str) -> Option<String> {
     if let Some(literal) = source.strip_prefix('\'') {
         return Some(javascript::string(literal.trim_end_matches('\'')));
     }
+    if source == "fields of item" {
+        return Some(fields_of_item(node));
+    }
     // The first of several paths that is there.
     let value = source.split('|').find_map(|path| node.get(path.trim()))?;
     if let Value::Object(members) = value
@@ -133,6 +136,24 @@ fn argument(node: &Node<'_>, source: &str) -> Option<String> {
         return Some(node.value_code(name));
     }
     Some(node.value_code(value))
+}
+
+/// Returns the code of the record that a step writes: its columns, or the item where they are mapped by themselves.
+fn fields_of_item(node: &Node<'_>) -> String {
+    // What the editor knows of the table.
+    node.get("columns.schema");
+    let modes = ["columns.mappingMode", "dataMode", "dataToSend"].map(|path| node.text(path));
+    if modes.contains(&Some("autoMapInputData")) {
+        node.get("columns.matchingColumns");
+        return "item.json".to_owned();
+    }
+    if let Some(columns) = node.get("columns.value").filter(|value| value.is_object()) {
+        return node.value_code(columns);
+    }
+    match node.get("fieldsUi") {
+        Some(fields) => format!("fieldsOf({}, item)", node.value_code(fields)),
+        None => "item.json".to_owned(),
+    }
 }
 
 /// Replaces parameters in braces in code in which doubled braces stand for one.

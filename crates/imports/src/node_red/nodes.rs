@@ -19,6 +19,7 @@ use crate::{
     workflow::{Start, Translation},
 };
 
+pub(super) use http::ask_for_headers_of_code;
 use http::http_request;
 use rules::{change, switch};
 use sequences::{batch, join, sort, split, unescaped};
