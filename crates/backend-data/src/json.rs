@@ -9,6 +9,9 @@ use std::{fmt, io::Write as _};
 /// Bytes by which a canonical document may exceed twice the length of the one that was sent.
 const MAX_GROWTH: usize = 4_096;
 
+/// Largest float that stands for one integer: 2^53 − 1.
+const LARGEST_EXACT_FLOAT: f64 = 9_007_199_254_740_991.0;
+
 /// Returns the canonical text of a JSON document: no blanks, keys ordered as `jsonb` orders them (shorter first, then
 /// by bytes), the last of duplicate keys, numbers without exponents. Both stores return it unchanged.
 ///
@@ -52,6 +55,10 @@ impl Node {
             // `jsonb` has no negative zero and keeps trailing zeros; `Display` writes no trailing zeros and no
             // exponent.
             Self::Real(0.0) => out.push(b'0'),
+            // One that stands for several integers stays a float for whoever reads integers of that size as they are.
+            Self::Real(value) if value.fract() == 0.0 && value.abs() > LARGEST_EXACT_FLOAT => {
+                drop(write!(out, "{value}.0"));
+            }
             Self::Real(value) => drop(write!(out, "{value}")),
             Self::Text(text) => write_string(out, text),
             Self::Array(items) => {
@@ -215,6 +222,10 @@ mod tests {
             (r#"{"b":1,"aa":2,"a":3}"#, r#"{"a":3,"b":1,"aa":2}"#),
             (r#""a \u0041 \" b""#, r#""a A \" b""#),
             ("18446744073709551615", "18446744073709551615"),
+            (
+                "[9007199254740993, 9007199254740992.0, -1e16, 9007199254740991.0]",
+                "[9007199254740993,9007199254740992.0,-10000000000000000.0,9007199254740991]",
+            ),
             ("null", "null"),
         ] {
             assert_eq!(canonicalize(given).ok().as_deref(), Some(wanted), "{given}");

@@ -86,9 +86,9 @@ impl Value {
     pub(crate) fn from_text(column: &Column, text: &str) -> Result<Self> {
         match column.kind {
             ColumnType::Text => Self::text_for(column, text.to_owned()),
-            ColumnType::Integer => parse_integer(text)
-                .map(Self::Integer)
-                .ok_or_else(|| type_mismatch(column, "the value must be an integer of at most 64 bits")),
+            ColumnType::Integer => {
+                parse_integer(text).map(Self::Integer).map_err(|message| type_mismatch(column, message))
+            }
             ColumnType::Real => parse_real(text)
                 .map(Self::Real)
                 .ok_or_else(|| type_mismatch(column, "the value must be a finite number")),
@@ -152,13 +152,25 @@ impl Value {
 }
 
 /// Parses an integer without rounding: `7.0` is one, `7.5` is not.
-fn parse_integer(text: &str) -> Option<i64> {
+/// Most that a number with a fraction may have as an integer, either way: beyond it, it stands for several integers.
+const LARGEST_EXACT_FLOAT: u64 = (1 << 53) - 1;
+
+/// Parses an integer, also one with a fraction of zeros, as JSON and spreadsheets have it.
+fn parse_integer(text: &str) -> Result<i64, &'static str> {
     let text = text.trim();
     if let Ok(value) = text.parse::<i64>() {
-        return Some(value);
+        return Ok(value);
     }
-    let (whole, fraction) = text.split_once('.')?;
-    (!fraction.is_empty() && fraction.bytes().all(|b| b == b'0')).then(|| whole.parse().ok()).flatten()
+    let whole =
+        text.split_once('.').filter(|(_, zeros)| !zeros.is_empty() && zeros.bytes().all(|b| b == b'0'));
+    let value = whole.and_then(|(whole, _)| whole.parse::<i64>().ok());
+    match value {
+        None => Err("the value must be an integer of at most 64 bits"),
+        Some(value) if value.unsigned_abs() > LARGEST_EXACT_FLOAT => Err(
+            "a number with a fraction or of JavaScript is not exact beyond 53 bits: send its digits as text",
+        ),
+        Some(value) => Ok(value),
+    }
 }
 
 fn parse_real(text: &str) -> Option<f64> {

@@ -15,6 +15,7 @@
 //! * [`request_headers`]: those that code cannot set
 //! * [`share`]: those between whom what all use is shared out
 //! * [`token`] and [`vault`]: secrets of which only digests are kept; secrets sealed at rest
+//! * [`wide_integers`]: integers in JSON that a number of JavaScript cannot hold
 //! * `testing`: fixtures for tests of use cases, with the feature of that name
 
 pub mod actor;
@@ -47,6 +48,7 @@ pub mod text;
 pub mod token;
 pub mod unit_of_work;
 pub mod vault;
+pub mod wide_integers;
 
 pub use actor::Actor;
 pub use audit::{AuditEntry, AuditTarget};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::*;
 
 /// The schema of each JSON block in the pages, in order; `None` if no operation has such a body or response.
-const JSON_BLOCKS: [(&str, Option<&str>); 36] = [
+const JSON_BLOCKS: [(&str, Option<&str>); 37] = [
     ("agent-tools.md", Some("PublishAgentTool")),
     ("agent-tools.md", Some("AgentTool")),
     ("agent-tools.md", Some("AgentToolRun")),
@@ -15,6 +15,7 @@ const JSON_BLOCKS: [(&str, Option<&str>); 36] = [
     ("apps.md", Some("DraftInvocation")),
     ("apps.md", Some("DraftRun")),
     ("apps.md", Some("Gate")),
+    ("apps.md", Some("Permissions")),
     ("backend-data.md", Some("ChangeColumn")),
     ("backend-data.md", Some("NewIndex")),
     ("backend-data.md", Some("DataErrorEnvelope")),

@@ -87,4 +87,5 @@ mod webhook_forms;
 mod webhook_refusals;
 mod webhook_senders;
 mod webhooks;
+mod wide_integers;
 mod workspaces;

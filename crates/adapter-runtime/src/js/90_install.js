@@ -93,6 +93,9 @@ const handler = (module, name) => {
   return typeof found === 'function' ? (...args) => found.apply(object, args) : null;
 };
 
+/** The member `data` of an event as it was sent: no other member has the texts between which it stands. */
+const dataText = (event) => event.slice(event.indexOf('"data":') + 7, event.lastIndexOf(',"scheduledTime":'));
+
 const clock = performance.now.bind(performance);
 const date = Date.now;
 let begun = 0;
@@ -118,7 +121,7 @@ const closeCallSites = () => {
 /** What engines make on first use is made before the realm is kept, not in each invocation. */
 const warmUp = () => {
   begin();
-  driver.scheduled({ default: { scheduled: () => [0] } }, '{"data":{}}', [[], [], []]);
+  driver.scheduled({ default: { scheduled: () => [0] } }, '{"data":{},"scheduledTime":0}', [[], [], []]);
   const answer = { fetch: () => new Response('', { headers: { 'content-type': 'text/plain' } }) };
   driver.fetch({ default: answer }, 'GET', 'https://warm.invalid/', [], new ArrayBuffer(0), [[], [], []]);
 };
@@ -133,12 +136,13 @@ const driver = {
   room: wakeSender,
   hangUp,
   handlers: (module) => [handler(module, 'scheduled') !== null, handler(module, 'fetch') !== null],
-  scheduled: (module, json, names) => guarded(async () => {
+  scheduled: (module, json, names, original = json) => guarded(async () => {
     const run = handler(module, 'scheduled');
     if (!run) return ['missing', 'scheduled'];
     const { ctx, settled } = context();
     const event = JSON.parse(json);
     define(event, { noRetry() {} });
+    Object.defineProperty(event, 'text', { get: () => dataText(original), enumerable: false, configurable: true });
     const result = await run(event, environment(names), ctx);
     const failed = await settled();
     if (failed) throw failed.reason;

@@ -3,6 +3,7 @@
 use std::{cell::RefCell, rc::Rc};
 
 use bytes::Bytes;
+use kernel::wide_integers;
 use process_snapshot::copy_bytes;
 use rquickjs::{
     ArrayBuffer, Ctx, Function, Module, Object, Promise, TypedArray, Value, convert::List, module::Evaluated,
@@ -85,10 +86,17 @@ impl<'js> TaskRunner<'_, 'js> {
                     .map_err(|error| self.exception_fault(&driver, &error))?;
                 return Ok(Outcome::Handlers { scheduled, fetch });
             }
-            Task::Scheduled(event) => driver
-                .object
-                .get::<_, Function<'js>>("scheduled")
-                .and_then(|entry| entry.call((namespace, event, names))),
+            Task::Scheduled(event) => {
+                // Nearly all events are read as they are.
+                let readable = wide_integers::as_texts(event.as_bytes());
+                let readable = readable.and_then(|json| String::from_utf8(json).ok());
+                let (json, original) = match readable {
+                    Some(json) => (json, Some(event)),
+                    None => (event, None),
+                };
+                let entry = driver.object.get::<_, Function<'js>>("scheduled");
+                entry.and_then(|entry| entry.call((namespace, json, names, original)))
+            }
             Task::Fetch(request) => self.call_fetch(&driver, namespace, request, names),
         };
         let promise = promise.map_err(|error| self.exception_fault(&driver, &error))?;

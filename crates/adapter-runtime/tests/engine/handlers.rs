@@ -5,8 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use runs::engine::{Engine as _, FailureCode, HandlerCall, HandlerOutput, HttpRequest, LogLevel};
-use serde_json::json;
+use runs::engine::{
+    Engine as _, FailureCode, HandlerCall, HandlerOutput, HttpRequest, LogLevel, ScheduledEvent,
+};
+use serde_json::{json, value::RawValue};
 
 use crate::support::*;
 
@@ -31,6 +33,39 @@ async fn scheduled_sees_its_event_and_gives_back_json() {
         })
     );
     assert_eq!(*host.lines.lock().unwrap(), [(LogLevel::Info, "hello Ada".to_owned())]);
+}
+
+#[tokio::test]
+async fn integers_beyond_53_bits_are_read_as_text_and_the_text_of_data_is_there() {
+    let source = body(
+        "return { data: event.data, text: event.text, keys: Object.keys(event), attempt: event.attempt };",
+    );
+    let seen = async |json: &str| {
+        let (result, _) = run_with(&engine(), &source, |invocation| {
+            let data = RawValue::from_string(json.to_owned()).unwrap();
+            invocation.handler = HandlerCall::Scheduled(ScheduledEvent { data, ..event(&json!(null)) });
+        })
+        .await;
+        result.unwrap()
+    };
+    for (json, data) in [
+        (r#"{"id":8202522731445525542}"#, json!({"id": "8202522731445525542"})),
+        (
+            r#"[ -9007199254740992, 9007199254740991 , 9007199254740993.0]"#,
+            json!(["-9007199254740992", 9_007_199_254_740_991_i64, 9_007_199_254_740_992_i64]),
+        ),
+        (
+            r#"{"a" : 1.50, "scheduledTime":1,"data":2, "ü": "9007199254740993,\"scheduledTime\":0"}"#,
+            json!({"a": 1.5, "scheduledTime": 1, "data": 2, "ü": "9007199254740993,\"scheduledTime\":0"}),
+        ),
+        ("null", json!(null)),
+        ("\"\"", json!("")),
+    ] {
+        let seen = seen(json).await;
+        assert_eq!((&seen["data"], &seen["text"]), (&data, &json!(json)));
+        assert_eq!(seen["keys"], json!(["trigger", "data", "scheduledTime", "cron", "runId", "attempt"]));
+        assert_eq!(seen["attempt"], 2);
+    }
 }
 
 #[tokio::test]

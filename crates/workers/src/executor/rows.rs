@@ -1,8 +1,12 @@
 //! Implements `env.data.NAME`: access to the rows of a backend project.
 
+use std::borrow::Cow;
+
 use backend_data::{Engine, Error, ErrorKind, Format, ReadOptions, WriteOptions, WriteOutcome};
 use bytes::Bytes;
+use kernel::wide_integers;
 use runs::engine::{DataCall, HostError};
+use serde_json::value::RawValue;
 
 use super::version_cache::Binding;
 
@@ -73,21 +77,26 @@ pub(super) async fn execute(
         },
         DataCall::Insert { table, rows } => {
             let engine = engine.with_storage_limit(Some(*max_stored));
-            engine
-                .insert(project, access, &table, "", rows.get().as_bytes(), &write)
-                .await
-                .map(DataResult::from)
+            engine.insert(project, access, &table, "", &written(&rows), &write).await.map(DataResult::from)
         }
         DataCall::Update { table, query, values } => engine
             .with_storage_limit(Some(*max_stored))
-            .update(project, access, &table, &query, values.get().as_bytes(), &write)
+            .update(project, access, &table, &query, &written(&values), &write)
             .await
             .map(DataResult::from),
         DataCall::Delete { table, query } => {
             engine.delete(project, access, &table, &query, &write).await.map(DataResult::from)
         }
     };
-    done.map_err(|error| refusal(&error))
+    let DataResult { body, rows } = done.map_err(|error| refusal(&error))?;
+    let body = wide_integers::as_texts(&body).map_or(body, Bytes::from);
+    Ok(DataResult { body, rows })
+}
+
+/// Returns what code writes, in which a number beyond 53 bits is no integer.
+fn written(json: &RawValue) -> Cow<'_, [u8]> {
+    let json = json.get().as_bytes();
+    wide_integers::as_floats(json).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
 fn refusal(error: &Error) -> HostError {

@@ -16,8 +16,10 @@ declare namespace Qala {
 
   interface ScheduledEvent<Data = any> {
     readonly trigger: 'webhook' | 'form' | 'schedule' | 'manual' | 'event';
-    /** What the trigger came with, any JSON; `null` if it came with nothing. */
+    /** What the trigger came with, any JSON; `null` if it came with nothing. Integers beyond 53 bits are texts of their digits. */
     readonly data: Data;
+    /** The text of `data`: JSON as it was sent, without white space around it. */
+    readonly text: string;
     /** Intended start of the run, in milliseconds since 1970. */
     readonly scheduledTime: number;
     /** Expression of the schedule, if one started the run. */
@@ -53,6 +55,7 @@ declare namespace Qala {
     readonly [member: string]: unknown;
   }
 
+  /** Integers beyond 53 bits are texts of their digits, and are written so. */
   type Row = { [column: string]: any };
   /** A query of the data API, such as `{ done: 'eq.false', order: 'created_at.desc', limit: '10' }`. */
   type Query = string | Record<string, string> | URLSearchParams;
