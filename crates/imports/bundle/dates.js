@@ -170,6 +170,24 @@ export class Dates {
   fromMillis(millis) { return new DateInZone(Number(millis), this.zone); }
   fromSeconds(seconds) { return new DateInZone(Number(seconds) * 1000, this.zone); }
 
+  /** A date as the step for dates of n8n reads it: numbers of less than twelve digits are seconds, nothing is now. */
+  read(value) {
+    if (value instanceof DateInZone || value instanceof Date) return this.from(value);
+    if (value === undefined) return this.now();
+    const number = typeof value === 'string' && value.trim() === '' ? NaN : Number(value);
+    if (Number.isNaN(number)) return this.from(value);
+    const whole = Number.isInteger(number) ? number : number * 1000;
+    return String(whole).length < 12 ? this.fromSeconds(whole) : this.fromMillis(whole);
+  }
+
+  /** A date in a format, in the offset that it is written with. */
+  formatted(value, format) {
+    if (value === undefined || value === null) return value;
+    const date = this.read(value);
+    const offset = typeof value === 'string' ? /\+(\d{2})/.exec(value) : null;
+    return (offset === null ? date.setZone('UTC') : date.setZone(`Etc/GMT-${Number(offset[1])}`)).toFormat(format);
+  }
+
   /** A date of a date, a number of milliseconds, or text in ISO 8601 or RFC 5322. */
   from(value) {
     if (value instanceof DateInZone) return value;

@@ -8,6 +8,11 @@ export function text(value) {
   return typeof value === 'object' ? (value instanceof Date || typeof value.toISO === 'function' ? String(value.toISO?.() ?? value.toISOString()) : JSON.stringify(value)) : String(value);
 }
 
+/** A value as it stands in a text of n8n: lists are joined, and objects say no more than that they are some. */
+export function inText(value) {
+  return value === null || typeof value !== 'object' || value instanceof Date || typeof value.toISO === 'function' ? text(value) : String(value);
+}
+
 /** A value as an object. */
 export function objectOf(value) {
   if (value === null || value === undefined) return {};
@@ -22,6 +27,18 @@ export function parsed(value) {
   } catch (error) {
     throw new Error(`this is no JSON: ${value.slice(0, 80)}`, { cause: error });
   }
+}
+
+/** A value as it stands in JSON that is written as a text. */
+export function inJson(value) {
+  return value !== null && typeof value === 'object' && !(value instanceof Date) && typeof value.toISO !== 'function' ? JSON.stringify(value) : value === undefined || value === null ? String(value) : text(value);
+}
+
+/** The object that such a text says; a value that is not there is null. */
+export function writtenObject(value) {
+  const read = typeof value === 'string' ? parsed(value.replace(/([:[,]\s*)undefined(?=\s*[,\]}])/g, '$1null')) : value;
+  if (read === null || read === undefined) throw new Error('this is no object');
+  return objectOf(read);
 }
 
 /** The members of a path such as `a.b[0]`. */
@@ -78,6 +95,16 @@ export function pick(json, list) {
   return picked;
 }
 
+/** The members that are named, each by the last part of its name; with `isFlat`, a name is one member. */
+export function pickLast(json, list, isFlat = false) {
+  const picked = {};
+  for (const name of names(list)) {
+    const value = isFlat ? json[name] : get(json, name);
+    if (value !== undefined) setMember(picked, name.split('.').at(-1), value);
+  }
+  return picked;
+}
+
 /** The members that are not named. */
 export function omit(json, list) {
   const rest = structuredClone(json);
@@ -87,7 +114,7 @@ export function omit(json, list) {
 
 /** A value as a type; an error says where it cannot be. */
 export function cast(value, type) {
-  if (value === undefined || value === null) return value;
+  if (value === undefined || value === null) return null;
   switch (type) {
     case 'string': return typeof value === 'object' && !(value instanceof Date) && typeof value.toISO !== 'function' ? JSON.stringify(value) : text(value);
     case 'number': {
@@ -109,7 +136,7 @@ export function cast(value, type) {
     }
     case 'object': {
       const object = parsed(value);
-      if (object === null || typeof object !== 'object') throw new Error('an object is needed');
+      if (object === null || typeof object !== 'object' || Array.isArray(object)) throw new Error('an object is needed');
       return object;
     }
     default: return value;
@@ -117,20 +144,28 @@ export function cast(value, type) {
 }
 
 /** An item for each entry of a list. */
-export function splitOut(items, field, { keep, into } = {}) {
-  const fields = names(field);
+export function splitOut(items, field, { keep, into, isStrict = false } = {}) {
+  const fields = names(field).map((name) => name.replace(/^\$json\./, ''));
+  const targets = names(into);
+  if (targets.length > 0 && targets.length !== fields.length) throw new Error('If multiple fields to split out are given, the same number of destination fields must be given');
   return items.flatMap((item) => {
-    const lists = fields.map((name) => get(item.json, name)).map((value) => (value === undefined || value === null ? [] : Array.isArray(value) ? value : typeof value === 'object' ? Object.values(value) : [value]));
+    const lost = fields.find((name) => isStrict && get(item.json, name) === undefined);
+    if (lost !== undefined) throw new Error(`Couldn't find the field '${lost}' in the input data`);
+    const lists = fields.map((name) => get(item.json, name)).map((value) => (value === undefined ? [] : value === null || typeof value !== 'object' ? [value] : Array.isArray(value) ? value : Object.values(value)));
     const longest = Math.max(0, ...lists.map((list) => list.length));
     return Array.from({ length: longest }, (_, index) => {
-      let json = keep === 'all' ? omit(item.json, fields) : keep === undefined ? {} : pick(item.json, keep);
+      let own = {};
       for (const [number, name] of fields.entries()) {
+        if (index >= lists[number].length) continue;
         const value = lists[number][index];
-        const isOnly = fields.length === 1 && keep === undefined && into === undefined;
-        if (isOnly && value !== null && typeof value === 'object' && !Array.isArray(value)) json = { ...value };
-        else if (value !== undefined) set(json, into === undefined ? name : names(into)[number] ?? name, value);
+        const isOnly = fields.length === 1 && keep === undefined && targets.length === 0;
+        // A name is one member, whatever it looks like.
+        if (isOnly && value !== null && typeof value === 'object') own = { ...own, ...value };
+        else setMember(own, targets[number] ?? name, value);
       }
-      return { json, origin: item };
+      if (keep === 'all') own = { ...omit(item.json, fields), ...own };
+      else if (keep !== undefined) for (const name of names(keep)) setMember(own, name, get(item.json, name));
+      return { json: own, origin: item };
     });
   });
 }
@@ -161,22 +196,19 @@ export function shuffled(items) {
   return list;
 }
 
-function compare(left, right) {
-  if (left === undefined || left === null) return right === undefined || right === null ? 0 : 1;
-  if (right === undefined || right === null) return -1;
-  if (typeof left === 'string' && typeof right === 'string') {
-    const [a, b] = [left.toLowerCase(), right.toLowerCase()];
-    return a < b ? -1 : a > b ? 1 : 0;
-  }
-  return left < right ? -1 : left > right ? 1 : 0;
-}
-
 /** Items by fields, each with whether it falls. */
 export function sorted(items, keys) {
+  const lost = keys.find(([field]) => items.length > 0 && !items.some((item) => get(item.json, field) !== undefined));
+  if (lost !== undefined) throw new Error(`Couldn't find the field '${lost[0]}' in the input data`);
+  const valueOf = (item, field) => {
+    const value = get(item.json, field);
+    return typeof value === 'string' ? value.toLowerCase() : value;
+  };
   return [...items].sort((left, right) => {
     for (const [field, falls] of keys) {
-      const order = compare(get(left.json, field), get(right.json, field));
-      if (order !== 0) return falls ? -order : order;
+      const [a, b] = [valueOf(left, field), valueOf(right, field)];
+      if (identity(a) === identity(b)) continue;
+      return (a < b) === falls ? 1 : -1;
     }
     return 0;
   });
@@ -189,12 +221,34 @@ function identity(value) {
   return `{${Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${identity(value[name])}`).join(',')}}`;
 }
 
-/** The first of equal items. */
-export function withoutDuplicates(items, choose = (json) => json) {
+/** The paths of what is in an object, with those of the objects and lists in it. */
+function pathsOf(value, path = []) {
+  if (value === null || typeof value !== 'object') return [path.join('.')];
+  return Object.entries(value).flatMap(([name, member]) => pathsOf(member, [...path, name]));
+}
+
+/** The first of equal items. All must have the fields that are compared, of one type. */
+export function withoutDuplicates(items, { fields, except, skipsNull = false } = {}) {
+  if (items.length === 0) return [];
+  const all = () => [...new Set((except === undefined ? items : items.slice(0, 1)).flatMap((item) => pathsOf(item.json)))];
+  const left = except === undefined ? [] : names(except);
+  const keys = fields === undefined ? all().filter((name) => !left.includes(name)) : names(fields);
+  for (const key of keys) {
+    let type;
+    for (const item of items) {
+      const value = get(item.json, key);
+      if (value === null && skipsNull) continue;
+      if (value === undefined) throw new Error(`'${key}' field is missing from some input items`);
+      if (type !== undefined && type !== typeof value) throw new Error(`'${key}' isn't always the same type`);
+      type = typeof value;
+    }
+  }
   const seen = new Set();
   return items.filter((item) => {
-    const key = identity(choose(item.json));
-    return !seen.has(key) && seen.add(key);
+    const key = identity(keys.map((name) => get(item.json, name)));
+    const isNew = !seen.has(key);
+    seen.add(key);
+    return isNew;
   });
 }
 
@@ -206,92 +260,55 @@ export function rename(json, from, to) {
   set(json, to, value);
 }
 
-/** One item for each group, with figures of its items. */
-export function summarized(items, fields, by) {
-  const keys = names(by);
-  const groups = new Map();
-  for (const item of items) {
-    const key = identity(keys.map((name) => get(item.json, name)));
-    const group = groups.get(key) ?? [];
-    group.push(item);
-    groups.set(key, group);
+/** Whether a value counts as none in a summary. */
+const isNone = (value) => value === undefined || value === null || value === '';
+
+const LABELS = { append: 'appended', average: 'average', concatenate: 'concatenated', count: 'count', countUnique: 'unique_count', max: 'max', min: 'min', sum: 'sum' };
+const memberOf = (name) => String(name).replace(/[\]["]/g, '').replace(/[ .]/g, '_');
+
+function aggregated(items, field, how, separator) {
+  const values = items.map((item) => get(item.json, field)).filter((value) => !isNone(value));
+  const numbers = values.filter((value) => typeof value === 'number');
+  const total = numbers.reduce((sum, number) => sum + number, 0);
+  switch (how) {
+    case 'append': return values;
+    case 'average': return total / numbers.length;
+    case 'concatenate': return values.map((value) => (typeof value === 'object' ? JSON.stringify(value) : value)).join(separator);
+    case 'countUnique': return new Set(values).size;
+    case 'max': return values.reduce((most, value) => (most === undefined || value > most ? value : most), undefined) ?? null;
+    case 'min': return values.reduce((least, value) => (least === undefined || value < least ? value : least), undefined) ?? null;
+    case 'sum': return total;
+    default: return values.length;
   }
-  if (keys.length === 0 && groups.size === 0) groups.set('', []);
-  return [...groups.values()].map((group) => {
-    const json = {};
-    for (const name of keys) set(json, name, get(group[0].json, name));
-    for (const [field, how, separator] of fields) {
-      const values = group.map((item) => get(item.json, field)).filter((value) => value !== undefined && value !== null && value !== '');
-      const numbers = values.map(Number).filter((number) => !Number.isNaN(number));
-      const total = numbers.reduce((sum, number) => sum + number, 0);
-      const result = {
-        append: () => values,
-        average: () => (numbers.length === 0 ? 0 : total / numbers.length),
-        concatenate: () => values.map(text).join(separator),
-        count: () => values.length,
-        countUnique: () => new Set(values.map(identity)).size,
-        max: () => (numbers.length === 0 ? null : Math.max(...numbers)),
-        min: () => (numbers.length === 0 ? null : Math.min(...numbers)),
-        sum: () => total,
-      }[how]?.();
-      const label = { append: 'appended', average: 'average', concatenate: 'concatenated', count: 'count', countUnique: 'unique_count', max: 'max', min: 'min', sum: 'sum' }[how] ?? how;
-      setMember(json, `${label}_${String(field).replaceAll('.', '_')}`, result);
+}
+
+/** One item with results of fields, or one for each group of items. With `isText`, the values of groups are texts. */
+export function summarized(items, fields, by, { isText = false } = {}) {
+  if (isText) {
+    const lost = fields.find(([field]) => !items.some((item) => get(item.json, field) !== undefined));
+    if (lost !== undefined) throw new Error(`The field '${lost[0]}' does not exist in any items`);
+  }
+  const split = (group, [name, ...others]) => {
+    if (name === undefined) {
+      const json = {};
+      for (const [field, how, separator] of fields) setMember(json, memberOf(`${LABELS[how] ?? how}_${field}`), aggregated(group, field, how, separator));
+      return [{ json, origin: group[0] }];
     }
-    return { json, origin: group[0] };
-  });
-}
-
-/** The items of all inputs, one after another. */
-export function append(inputs, count) {
-  return inputs.slice(0, count).flat();
-}
-
-/** Items with the members of those at the same position. */
-export function byPosition(inputs, withUnpaired) {
-  const lists = inputs.filter((items) => items !== undefined);
-  const lengths = lists.map((items) => items.length);
-  const length = withUnpaired ? Math.max(0, ...lengths) : Math.min(...lengths);
-  return Array.from({ length: lists.length === 0 ? 0 : length }, (_, index) => {
-    const row = lists.map((items) => items[index]).filter((item) => item !== undefined);
-    return { json: Object.assign({}, ...row.map((item) => item.json)), origin: row[0] };
-  });
-}
-
-/** Every item of the first input with every item of the second. */
-export function everyPair([first = [], second = []]) {
-  return first.flatMap((left) => second.map((right) => ({ json: { ...left.json, ...right.json }, origin: left })));
-}
-
-/** Items whose fields are equal. `join` says which are kept. */
-export function byFields([first = [], second = []], { fields, join }) {
-  const key = (item, side) => {
-    const values = fields.map((pair) => get(item.json, pair[side]));
-    return values.some((value) => value === undefined) ? undefined : identity(values.map((value) => (typeof value === 'object' ? value : String(value))));
+    const groups = new Map();
+    for (const item of group) {
+      let value = get(item.json, name);
+      if (value !== null && typeof value === 'object') value = JSON.stringify(value);
+      if (isText) value = String(value);
+      const known = groups.get(value);
+      if (known === undefined) groups.set(value, [item]);
+      else known.push(item);
+    }
+    return [...groups].flatMap(([value, members]) => split(members, others).map((made) => {
+      setMember(made.json, memberOf(name), value);
+      return made;
+    }));
   };
-  const right = new Map();
-  for (const item of second) {
-    const of = key(item, 1);
-    if (of !== undefined) right.set(of, [...right.get(of) ?? [], item]);
-  }
-  const matched = new Set();
-  const pairs = [];
-  const leftOnly = [];
-  for (const left of first) {
-    const found = right.get(key(left, 0)) ?? [];
-    if (found.length === 0) leftOnly.push(left);
-    for (const other of found) {
-      matched.add(other);
-      pairs.push({ json: { ...left.json, ...other.json }, origin: left });
-    }
-  }
-  const rightOnly = second.filter((item) => !matched.has(item));
-  switch (join) {
-    case 'keepNonMatches': return [...leftOnly, ...rightOnly];
-    case 'keepEverything': return [...pairs, ...leftOnly, ...rightOnly];
-    case 'enrichInput1': return [...pairs, ...leftOnly];
-    case 'enrichInput2': return [...pairs, ...rightOnly];
-    default: return pairs;
-  }
+  return split(items, names(by));
 }
 
 /** The text of a file of an item. */

@@ -40,6 +40,7 @@ mod faults;
 mod gate_streams;
 mod gates;
 mod github_sender;
+mod imported_values;
 mod imports;
 mod invites;
 mod join_domains;

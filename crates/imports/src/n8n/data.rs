@@ -50,16 +50,18 @@ fn set(node: &Node<'_>) -> Translation {
         .text("include")
         .filter(|_| node.version >= 3.0 && (node.version < 3.3 || node.flag("includeOtherFields", false)));
     let start = match include {
-        Some("selected") => format!("pick(item.json, {})", node.code_or("includeFields", "''")),
+        Some("selected") => {
+            let flat = if node.flag("options.dotNotation", true) { "" } else { ", true" };
+            format!("pickLast(item.json, {}{flat})", node.code_or("includeFields", "''"))
+        }
         Some("except") => format!("omit(item.json, {})", node.code_or("excludeFields", "''")),
         _ if keeps => "{ ...item.json }".to_owned(),
         _ => "{}".to_owned(),
     };
     if is_raw {
-        let raw = node.code_or("jsonOutput", "{}");
-        return each(
-            [format!("return {{ ...{start}, ...objectOf(parsed({raw})) }};").replace("...{}, ", "")],
-        );
+        // In JSON, lists and objects are themselves.
+        let raw = node.code_or("jsonOutput", "{}").replace("${inText(", "${inJson(");
+        return each([format!("return {{ ...{start}, ...writtenObject({raw}) }};").replace("...{}, ", "")]);
     }
     let dotted = node.flag("options.dotNotation", true);
     let setter = if dotted { "set" } else { "setMember" };
@@ -133,6 +135,9 @@ fn split_out(node: &Node<'_>, field: &str, include: Option<&str>) -> Translation
     }
     if node.has_option("options.destinationFieldName") {
         options.push(format!("into: {}", node.code("options.destinationFieldName")));
+    }
+    if node.kind == "itemLists" && node.version < 3.0 {
+        options.push("isStrict: true".to_owned());
     }
     let options = if options.is_empty() { String::new() } else { format!(", {{ {} }}", options.join(", ")) };
     Translation::exact_for_all([format!("return [splitOut(items, {field}{options})];")])
@@ -211,11 +216,14 @@ fn remove_duplicates(node: &Node<'_>) -> Translation {
         return Translation::unsupported(Sentence::Context);
     }
     let fields = match node.text("compare") {
-        Some("selectedFields") => format!(", (json) => pick(json, {})", names(node, "fieldsToCompare")),
-        Some("allFieldsExcept") => format!(", (json) => omit(json, {})", names(node, "fieldsToExclude")),
-        _ => String::new(),
+        Some("selectedFields") => Some(format!("fields: {}", names(node, "fieldsToCompare"))),
+        Some("allFieldsExcept") => Some(format!("except: {}", names(node, "fieldsToExclude"))),
+        _ => None,
     };
-    Translation::exact_for_all([format!("return [withoutDuplicates(items{fields})];")])
+    let skips_null = (node.version > 1.0).then(|| "skipsNull: true".to_owned());
+    let options: Vec<String> = fields.into_iter().chain(skips_null).collect();
+    let options = if options.is_empty() { String::new() } else { format!(", {{ {} }}", options.join(", ")) };
+    Translation::exact_for_all([format!("return [withoutDuplicates(items{options})];")])
 }
 
 /// Returns names of fields, which older versions have as a list of objects.
@@ -268,12 +276,18 @@ fn summarize(node: &Node<'_>) -> Translation {
         let text = |name: &str, default: &str| {
             field.get(name).map_or_else(|| default.to_owned(), |value| node.value_code(value))
         };
-        let separator = field.get("customSeparator").or_else(|| field.get("separateBy"));
+        let chosen = field.get("separateBy").filter(|chosen| chosen.as_str() != Some("other"));
+        let separator = chosen.or_else(|| field.get("customSeparator"));
         let separator = separator.map_or_else(|| "','".to_owned(), |value| node.value_code(value));
         fields.push(format!("[{}, {}, {separator}]", text("field", "''"), text("aggregation", "'count'")));
     }
+    let options = if node.version > 1.0 || node.kind == "itemLists" && node.version > 2.1 {
+        ""
+    } else {
+        ", { isText: true }"
+    };
     Translation::exact_for_all([format!(
-        "return [summarized(items, [{}], {})];",
+        "return [summarized(items, [{}], {}{options})];",
         fields.join(", "),
         node.code_or("fieldsToSplitBy", "''")
     )])
@@ -283,25 +297,38 @@ fn date_time(node: &Node<'_>) -> Translation {
     let into = |default: &str| node.code_or("outputFieldName", default);
     if node.version < 2.0 {
         let (value, name) = (node.code("value"), node.code_or("dataPropertyName", "'data'"));
-        let date = match node.text("action").unwrap_or("format") {
+        let action = node.text("action").unwrap_or("format");
+        let date = match action {
             "format" => format!(
-                "flow.dates.from({value}).toFormat({}, 'moment')",
+                "flow.dates.read({value}).toFormat({}, 'moment')",
                 node.code_or("toFormat", "'MM/DD/YYYY'")
             ),
             _ => {
                 let method = if node.text("operation") == Some("subtract") { "minus" } else { "plus" };
                 let unit = node.code_or("timeUnit", "'days'");
                 format!(
-                    "flow.dates.from({value}).{method}({{ [{unit}]: {} }}).toISO()",
+                    "flow.dates.read({value}).{method}({{ [{unit}]: {} }}).toUTC().toISO()",
                     node.code_or("duration", "0")
                 )
             }
         };
-        return each([
+        let mut translation = each([
             "const json = { ...item.json };".to_owned(),
-            format!("set(json, {name}, {date});"),
+            format!("setMember(json, {name}, {date});"),
             "return json;".to_owned(),
         ]);
+        if action == "format" {
+            // An item without a date is left out.
+            let dated = format!("const dated = items.filter((item, index) => ({value}) !== undefined);");
+            if let Some(first) = translation.body.first_mut() {
+                *first = "return each(dated, (item, index) => {".to_owned();
+            }
+            translation.body.insert(0, dated);
+        } else {
+            let first = format!("if (({value}) === undefined) throw new Error('there is no date');");
+            translation.body.insert(1, format!("  {first}"));
+        }
+        return translation;
     }
     // Alone, unless the fields of the item are asked for.
     let start = if node.flag("options.includeInputFields", false) { "{ ...item.json }" } else { "{}" };
@@ -319,7 +346,7 @@ fn date_time(node: &Node<'_>) -> Translation {
             let method = if node.text("operation") == Some("subtractFromDate") { "minus" } else { "plus" };
             let unit = node.code_or("timeUnit", "'days'");
             format!(
-                "flow.dates.from({}).{method}({{ [{unit}]: {} }}).toISO()",
+                "flow.dates.read({}).{method}({{ [{unit}]: {} }}).toISO()",
                 node.code("magnitude"),
                 node.code_or("duration", "0")
             )
@@ -329,7 +356,7 @@ fn date_time(node: &Node<'_>) -> Translation {
                 None | Some("custom") => node.code_or("customFormat", "'MM/dd/yyyy'"),
                 Some(format) => javascript::string(format),
             };
-            format!("flow.dates.from({}).toFormat({format})", node.code("date"))
+            format!("flow.dates.formatted({}, {format})", node.code("date"))
         }
         _ => return Translation::unsupported(Sentence::Option("operation")),
     };

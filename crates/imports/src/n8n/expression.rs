@@ -38,7 +38,7 @@ pub(super) fn translate(text: &str, scope: Scope<'_>) -> Result<String, Refused>
         match part {
             Part::Text(text) => javascript::template_text(text, &mut template),
             Part::Source(source) => {
-                template.push_str("${text(");
+                template.push_str("${inText(");
                 template.push_str(&expression(source, scope)?);
                 template.push_str(")}");
             }

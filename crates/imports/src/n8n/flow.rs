@@ -50,6 +50,8 @@ fn join(tests: &[String], is_any: bool) -> String {
 fn modern_condition(node: &Node<'_>, conditions: &Value, list: &[Value]) -> String {
     let ignores_case = node.flag("options.ignoreCase", false)
         || conditions.pointer("/options/caseSensitive").and_then(Value::as_bool) == Some(false);
+    let version =
+        conditions.pointer("/options/version").and_then(Value::as_f64).filter(|version| *version > 1.0);
     let is_loose = node.flag("options.looseTypeValidation", false)
         || node.flag("looseTypeValidation", false)
         || conditions.pointer("/options/typeValidation").and_then(Value::as_str) == Some("loose");
@@ -63,15 +65,22 @@ fn modern_condition(node: &Node<'_>, conditions: &Value, list: &[Value]) -> Stri
         };
         let mut options = Vec::new();
         if ignores_case {
-            options.push("ignoreCase: true");
+            options.push("ignoreCase: true".to_owned());
         }
         if is_loose {
-            options.push("loose: true");
+            options.push("loose: true".to_owned());
+        }
+        options.extend(version.map(|version| format!("version: {version}")));
+        if let Some(right) = text("/operator/rightType").filter(|right| *right != kind) {
+            options.push(format!("rightType: {}", javascript::string(right)));
+        }
+        if condition.pointer("/operator/singleValue").and_then(Value::as_bool) == Some(true) {
+            options.push("single: true".to_owned());
         }
         let options =
             if options.is_empty() { String::new() } else { format!(", {{ {} }}", options.join(", ")) };
         let test = javascript::string(&format!("{kind}:{operation}"));
-        tests.push(format!("holds({}, {test}, {}{options})", value("leftValue"), value("rightValue")));
+        tests.push(format!("fulfils({}, {test}, {}{options})", value("leftValue"), value("rightValue")));
     }
     join(&tests, conditions.get("combinator").and_then(Value::as_str) == Some("or"))
 }
@@ -90,6 +99,14 @@ fn classic_condition(node: &Node<'_>, conditions: &Value, combine: Option<&str>)
                 _ => "equal",
             };
             let operation = condition.get("operation").and_then(Value::as_str).unwrap_or(default);
+            if kind == "boolean" {
+                // They are compared as they are.
+                let right =
+                    condition.get("value2").map_or_else(|| "false".to_owned(), |it| node.value_code(it));
+                let sign = if operation == "notEqual" { "!==" } else { "===" };
+                tests.push(format!("({}) {sign} ({right})", value("value1")));
+                continue;
+            }
             tests.push(classic_test(kind, operation, &value("value1"), &value("value2")));
         }
     }
@@ -191,70 +208,116 @@ fn switch(node: &Node<'_>) -> Translation {
 }
 
 fn merge(node: &Node<'_>) -> Translation {
-    let options = |members: &[(&str, String)]| {
-        let members: Vec<String> = members.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-        format!("{{ {} }}", members.join(", "))
-    };
-    let inputs = node.get("numberInputs").and_then(Value::as_u64).unwrap_or(2).clamp(2, 10);
+    let count = node.get("numberInputs").and_then(Value::as_u64).unwrap_or(2).clamp(2, 10);
     let mode = node.text("mode").unwrap_or("append");
     let combine = node.text("combineBy").or_else(|| node.text("combinationMode"));
     let line = match (mode, combine) {
-        ("append", _) => format!("return [append(inputs, {inputs})];"),
-        ("mergeByIndex", _) | ("combine", Some("mergeByPosition" | "combineByPosition")) => {
-            let unpaired = node.flag("options.includeUnpaired", false) || node.text("join") == Some("outer");
-            format!("return [byPosition(inputs, {unpaired})];")
+        ("append", _) => format!("return [append(inputs, {count})];"),
+        ("mergeByIndex", _) => {
+            format!("return [byIndex(inputs, {})];", javascript::string(node.text("join").unwrap_or("left")))
         }
-        ("multiplex", _) | ("combine", Some("multiplex" | "combineAll")) => {
-            "return [everyPair(inputs)];".to_owned()
+        ("combine", Some("mergeByPosition" | "combineByPosition")) => {
+            let mut options = vec![format!("count: {count}")];
+            if node.flag("options.includeUnpaired", false) {
+                options.push("withUnpaired: true".to_owned());
+            }
+            if node.version < 3.0 {
+                options.push("passesUnpaired: true".to_owned());
+            }
+            options.extend(clash_of(node).map(|clash| format!("clash: {clash}")));
+            format!("return [byPosition(inputs, {{ {} }})];", options.join(", "))
         }
-        ("passThrough", _) | ("chooseBranch", _) => {
-            let second =
-                matches!(node.text("output"), Some("input2")) || node.text("useDataOfInput") == Some("2");
-            format!("return [inputs[{}] ?? []];", usize::from(second))
+        ("multiplex", _) => "return [everyPair(inputs)];".to_owned(),
+        ("combine", Some("multiplex" | "combineAll")) => {
+            format!("return [everyPair(inputs, {})];", clash_of(node).unwrap_or_else(|| "{}".to_owned()))
+        }
+        ("passThrough" | "chooseBranch", _) => {
+            if node.text("output") == Some("empty") {
+                "return [[{ json: {} }]];".to_owned()
+            } else {
+                format!("return [inputs[{}] ?? []];", chosen_input(node) - 1)
+            }
         }
         ("wait", _) => "return [[{ json: {} }]];".to_owned(),
         ("mergeByKey" | "keepKeyMatches" | "removeKeyMatches", _) => {
-            let join = match mode {
-                "keepKeyMatches" => "keepMatches",
-                "removeKeyMatches" => "keepNonMatches",
-                _ => "enrichInput1",
+            let mode = match mode {
+                "keepKeyMatches" => "keep",
+                "removeKeyMatches" => "remove",
+                _ => "merge",
             };
-            let fields = format!("[[{}, {}]]", node.code("propertyName1"), node.code("propertyName2"));
-            format!(
-                "return [byFields(inputs, {})];",
-                options(&[("fields", fields), ("join", javascript::string(join))])
-            )
+            let fields = format!("[{}, {}]", node.code("propertyName1"), node.code("propertyName2"));
+            let overwrite = javascript::string(node.text("overwrite").unwrap_or("always"));
+            format!("return [byKey(inputs, {{ fields: {fields}, mode: '{mode}', overwrite: {overwrite} }})];")
         }
-        ("combine", None | Some("mergeByFields" | "combineByFields")) => {
-            let fields = match node.get("fieldsToMatchString") {
-                Some(Value::String(names)) => {
-                    let names: Vec<String> = names
-                        .split(',')
-                        .map(|name| javascript::string(name.trim()))
-                        .map(|name| format!("[{name}, {name}]"))
-                        .collect();
-                    format!("[{}]", names.join(", "))
-                }
-                _ => {
-                    let pairs = node.list("mergeByFields.values").iter().map(|pair| {
-                        let field = |name: &str| {
-                            pair.get(name).map_or_else(|| "''".to_owned(), |value| node.value_code(value))
-                        };
-                        format!("[{}, {}]", field("field1"), field("field2"))
-                    });
-                    format!("[{}]", pairs.collect::<Vec<_>>().join(", "))
-                }
-            };
-            let join = node.text("joinMode").unwrap_or("keepMatches");
-            format!(
-                "return [byFields(inputs, {})];",
-                options(&[("fields", fields), ("join", javascript::string(join))])
-            )
-        }
+        ("combine", None | Some("mergeByFields" | "combineByFields")) => merge_by_fields(node),
         ("combineBySql", _) => return Translation::unsupported(Sentence::CodeLanguage("SQL".to_owned())),
         _ => return Translation::unsupported(Sentence::Option("mode")),
     };
     Translation::exact_for_all([line]).partial(Sentence::Merge)
+}
+
+/// Returns the number of the input whose items are handed on, from 1; exports have it as a number, as text, or as a name.
+fn chosen_input(node: &Node<'_>) -> u64 {
+    let number = node.get("useDataOfInput").and_then(|value| match value {
+        Value::String(text) => text.parse().ok(),
+        other => other.as_u64(),
+    });
+    let named = node
+        .text("output")
+        .and_then(|name| name.strip_prefix("input"))
+        .and_then(|number| number.parse().ok());
+    number.or(named).unwrap_or(1).clamp(1, 10)
+}
+
+/// Returns how values of the same name are put together, if it is not by default.
+fn clash_of(node: &Node<'_>) -> Option<String> {
+    let of = |name: &str| node.get(&format!("options.clashHandling.values.{name}"));
+    let members = ["resolveClash", "mergeMode", "overrideEmpty"];
+    let members: Vec<String> =
+        members.iter().filter_map(|name| Some(format!("{name}: {}", node.value_code(of(name)?)))).collect();
+    (!members.is_empty()).then(|| format!("{{ {} }}", members.join(", ")))
+}
+
+fn merge_by_fields(node: &Node<'_>) -> String {
+    // What the other way to name them has is left over from before.
+    let names = node.get("fieldsToMatchString").and_then(Value::as_str).filter(|names| !names.is_empty());
+    let pairs = node.list("mergeByFields.values");
+    let fields: Vec<String> = match names {
+        Some(names) if !node.flag("advanced", false) => names
+            .split(',')
+            .map(|name| javascript::string(name.trim()))
+            .map(|name| format!("[{name}, {name}]"))
+            .collect(),
+        _ => {
+            let field = |pair: &Value, name: &str| {
+                pair.get(name).map_or_else(|| "''".to_owned(), |value| node.value_code(value))
+            };
+            pairs
+                .iter()
+                .map(|pair| format!("[{}, {}]", field(pair, "field1"), field(pair, "field2")))
+                .collect()
+        }
+    };
+    let mut options = vec![format!("fields: [{}]", fields.join(", "))];
+    for (path, name, default) in [
+        ("joinMode", "join", "keepMatches"),
+        ("outputDataFrom", "from", "both"),
+        ("options.multipleMatches", "matches", "all"),
+    ] {
+        if let Some(value) = node.text(path).filter(|value| *value != default) {
+            options.push(format!("{name}: {}", javascript::string(value)));
+        }
+    }
+    options.extend(clash_of(node).map(|clash| format!("clash: {clash}")));
+    for (path, name) in [("options.fuzzyCompare", "isLoose"), ("options.disableDotNotation", "isFlat")] {
+        if node.flag(path, false) {
+            options.push(format!("{name}: true"));
+        }
+    }
+    if node.version < 2.1 {
+        options.push("isStrict: true".to_owned());
+    }
+    format!("return [byFields(inputs, {{ {} }})];", options.join(", "))
 }
 
 /// Both outputs, `loop` and `done`, get all items; what comes back from the loop reaches `done` by rerouted links.
