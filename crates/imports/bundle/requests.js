@@ -11,12 +11,38 @@ function below(url, base) {
   return pathname + search;
 }
 
-function withQuery(url, query) {
+/** Members as a form: those of lists and objects have their place in brackets, and what is not there is left out. */
+function formOf(members) {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) {
-    for (const entry of [value].flat()) if (entry !== undefined) parameters.append(name, text(entry));
+  const add = (name, value) => {
+    if (value === undefined) return;
+    const isNested = value !== null && typeof value === 'object' && !(value instanceof Date) && typeof value.toISO !== 'function';
+    if (isNested) for (const [member, entry] of Object.entries(value)) add(`${name}[${member}]`, entry);
+    else parameters.append(name, text(value));
+  };
+  for (const [name, value] of Object.entries(members ?? {})) add(name, value);
+  return parameters;
+}
+
+/** Members whose names are paths, such as `a.b` and `list[0]`, as an object. */
+export function nested(members) {
+  const object = {};
+  for (const [name, value] of Object.entries(members)) {
+    const path = [...name.matchAll(/[^.[\]]+|\[([^\]]*)\]/g)].map(([part, inside]) => inside ?? part);
+    let at = object;
+    for (const [index, part] of path.entries()) {
+      if (index === path.length - 1) setMember(at, part, value);
+      else {
+        if (!Object.hasOwn(at, part) || at[part] === null || typeof at[part] !== 'object') setMember(at, part, /^\d+$/.test(path[index + 1]) ? [] : {});
+        at = at[part];
+      }
+    }
   }
-  const added = parameters.toString();
+  return object;
+}
+
+function withQuery(url, query) {
+  const added = formOf(query).toString();
   return added === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${added}`;
 }
 
@@ -35,9 +61,12 @@ export async function request(options) {
     body = JSON.stringify(options.json);
     if (!sent.has('content-type')) sent.set('content-type', 'application/json');
   } else if (options.form !== undefined) {
-    body = new URLSearchParams(Object.entries(options.form).map(([name, value]) => [name, text(value)]));
+    body = formOf(options.form).toString();
+    if (!sent.has('content-type')) sent.set('content-type', 'application/x-www-form-urlencoded');
   } else if (options.multipart !== undefined) {
     body = new FormData();
+    // It names the boundary between the parts.
+    sent.delete('content-type');
     for (const [name, value] of Object.entries(options.multipart)) body.append(name, text(value));
   } else if (body !== undefined) body = text(body);
   const address = withQuery(text(options.url), query);
@@ -45,12 +74,23 @@ export async function request(options) {
   const response = options.via === undefined ? await fetch(address, init) : await options.via.fetch(below(address, base), init);
   const answer = await response.text();
   if (!response.ok && accept !== 'any') throw new Error(`${method} answered ${response.status}: ${answer.slice(0, 200)}`);
-  const isJson = as === undefined && /[/+]json/.test(response.headers.get('content-type') ?? '');
+  if (as === 'json' && answer !== '') {
+    try {
+      JSON.parse(answer);
+    } catch (error) {
+      throw new Error('the response is no JSON', { cause: error });
+    }
+  }
+  // A response without a body is an empty item.
+  if (answer === '' && !full && as !== 'file') return [{ json: {} }];
+  const isJson = (as === undefined || as === 'json') && /[/+]json/.test(response.headers.get('content-type') ?? '');
   let data = answer;
-  if (as === undefined && (isJson || /^\s*[[{]/.test(answer))) {
+  if ((as === undefined || as === 'json') && (isJson || /^\s*[[{]/.test(answer))) {
     try { data = JSON.parse(answer); } catch { data = answer; }
   }
-  if (full) return [{ json: { body: data, headers: Object.fromEntries(response.headers), statusCode: response.status, statusMessage: response.statusText } }];
+  const member = typeof data === 'string' && options.into !== undefined ? into : 'body';
+  const content = answer === '' && options.into !== undefined ? {} : { [member]: data };
+  if (full) return [{ json: { ...content, headers: Object.fromEntries(response.headers), statusCode: response.status, statusMessage: response.statusText } }];
   if (as === 'file') return [{ json: {}, binary: { [into]: { text: answer, type: response.headers.get('content-type') } } }];
   if (typeof data === 'string') return [{ json: { [into]: data } }];
   const list = items === undefined ? data : get(data, items) ?? [];

@@ -90,6 +90,7 @@ const MODULES: &[Module] = &[
             "request",
             "answeredHeaders",
             "feedItems",
+            "nested",
             "ownHeaders",
             "chat",
             "chatAnthropic",

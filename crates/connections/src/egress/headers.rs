@@ -51,7 +51,13 @@ pub fn check_headers(
             || is_overriding(&dashed)
             || injected.iter().any(|injected| injected.replace('_', "-").eq_ignore_ascii_case(&dashed));
         if reserved {
-            return denied(format!("an app may not set the header {lower}"));
+            // Through a connection, and beside a secret, no manifest helps.
+            let is_grantable = injected.is_empty() && matches!(dashed.as_str(), "authorization" | "cookie");
+            return denied(if is_grantable {
+                format!("the app's manifest does not let its code set the header {lower}")
+            } else {
+                format!("an app may not set the header {lower}")
+            });
         }
         if value.bytes().any(|byte| (byte < 0x20 && byte != b'\t') || byte == 0x7f) {
             return denied(format!("the value of {lower} holds a control character"));

@@ -83,7 +83,7 @@ fn http_request(node: &Node<'_>) -> Translation {
     let mut call = vec![format!("method: '{method}'"), format!("url: {}", node.code_or("url", "''"))];
     let mut reasons = Vec::new();
     let (mut query, mut headers, body) =
-        if is_modern { modern(node, &mut reasons) } else { classic(node, &mut reasons) };
+        if is_modern { modern(node, &method, &mut reasons) } else { classic(node, &mut reasons) };
     let list = |modern: &str, classic: &str| node.list(if is_modern { modern } else { classic });
     let header_list = list("headerParameters.parameters", "headerParametersUi.parameter");
     let query_list = list("queryParameters.parameters", "queryParametersUi.parameter");
@@ -132,9 +132,14 @@ fn http_request(node: &Node<'_>) -> Translation {
                 )
             ));
         }
+        Some("json") if is_modern => call.push("as: 'json'".to_owned()),
         _ => {}
     }
     if node.flag(&format!("{options}.fullResponse"), false) {
+        // A text has the name of its own.
+        if !call.iter().any(|member| member.contains("into: ")) {
+            call.push("into: 'data'".to_owned());
+        }
         call.push("full: true".to_owned());
     }
     if node.flag(&format!("{options}.neverError"), false) || node.flag("options.ignoreResponseCode", false) {
@@ -263,7 +268,7 @@ fn authenticates(node: &Node<'_>) -> bool {
 
 type Parts = (Option<String>, Option<String>, Vec<String>);
 
-fn modern(node: &Node<'_>, reasons: &mut Vec<Sentence>) -> Parts {
+fn modern(node: &Node<'_>, method: &str, reasons: &mut Vec<Sentence>) -> Parts {
     let part = |send: &str, specify: &str, json: &str, list: &str| {
         if !node.flag(send, false) {
             return None;
@@ -278,14 +283,38 @@ fn modern(node: &Node<'_>, reasons: &mut Vec<Sentence>) -> Parts {
     let headers = part("sendHeaders", "specifyHeaders", "jsonHeaders", "headerParameters.parameters");
     let mut body = Vec::new();
     if node.flag("sendBody", false) {
-        match node.text("contentType").unwrap_or("json") {
+        let content = match (method, node.text("contentType").unwrap_or("json")) {
+            // The original makes JSON of a form that a DELETE has.
+            ("DELETE", "form-urlencoded") => "fields",
+            ("DELETE", "multipart-form-data") if node.version < 4.2 => "fields",
+            ("DELETE", "raw") => "none",
+            (_, content) => content,
+        };
+        match content {
+            "fields" => {
+                let members = pairs(node, node.list("bodyParameters.parameters"));
+                body.push(format!("json: {}", members.unwrap_or_else(|| "{}".to_owned())));
+            }
+            // And sends the type of another body without the body.
+            "none" => {
+                node.get("body");
+                body.push(format!("type: {}", node.code_or("rawContentType", "'text/plain'")));
+            }
             "json" => body.push(if node.text("specifyBody") == Some("json") {
                 format!("json: parsed({})", node.code_or("jsonBody", "{}"))
             } else {
-                format!(
-                    "json: {}",
-                    pairs(node, node.list("bodyParameters.parameters")).unwrap_or_else(|| "{}".to_owned())
-                )
+                let list = node.list("bodyParameters.parameters");
+                let members = pairs(node, list).unwrap_or_else(|| "{}".to_owned());
+                let is_path = |pair: &Value| {
+                    pair.get("name")
+                        .and_then(Value::as_str)
+                        .is_some_and(|name| name.contains(['.', '[', '=']))
+                };
+                if node.version >= 4.0 && list.iter().any(is_path) {
+                    format!("json: nested({members})")
+                } else {
+                    format!("json: {members}")
+                }
             }),
             "form-urlencoded" => body.push(if node.text("specifyBody") == Some("string") {
                 format!("body: {}, type: 'application/x-www-form-urlencoded'", node.code_or("body", "''"))

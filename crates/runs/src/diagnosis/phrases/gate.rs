@@ -31,7 +31,7 @@ const REDUNDANT_MESSAGES: [(Cause, &str); 6] = [
     (Cause::PrivateAddress, "{} leads to an address that may not be dialled"),
 ];
 
-const SENTENCES: [TranslatedSentence; 43] = [
+const SENTENCES: [TranslatedSentence; 46] = [
     (
         "the secret {} has no value; an admin gives it one on the app's page",
         "у секрета {} нет значения; его задаёт администратор на странице приложения",
@@ -132,12 +132,27 @@ const SENTENCES: [TranslatedSentence; 43] = [
         "URL должен начинаться с https://",
         "URL https:// деп басталуы керек",
     ),
+    (
+        "the app's manifest does not let its code set the header {}",
+        "манифест приложения не позволяет коду задавать заголовок {}",
+        "қолданба манифесі кодқа {} тақырыбын орнатуға рұқсат бермейді",
+    ),
+    (
+        "an app may not set the header {}",
+        "приложение не может задавать заголовок {}",
+        "қолданба {} тақырыбын орната алмайды",
+    ),
     ("a header is malformed", "заголовок составлен неверно", "тақырып қате құрылған"),
     ("the redirect is no URL", "перенаправление ведёт не на URL", "қайта бағыттау URL емес"),
     (
         "the redirect leads to another host",
         "перенаправление ведёт на другой хост",
         "қайта бағыттау басқа хосқа апарады",
+    ),
+    (
+        "the redirect leads to a path where the code may not set the same headers",
+        "перенаправление ведёт на путь, где код не может задавать те же заголовки",
+        "қайта бағыттау код сол тақырыптарды орната алмайтын жолға апарады",
     ),
     ("{} redirects too often", "{} перенаправляет слишком много раз", "{} тым көп рет қайта бағыттайды"),
     (
