@@ -14,7 +14,8 @@ function addMembers(target, source, { isDeep, keepsFilled }) {
     const known = Object.hasOwn(target, name) ? target[name] : undefined;
     if (known !== undefined && (value === undefined || (keepsFilled && isBlank(value)))) continue;
     if (isDeep && isObject(value)) {
-      const own = isObject(known) && Array.isArray(known) === Array.isArray(value) ? known : Array.isArray(value) ? [] : {};
+      // A list stays one whatever is added to it.
+      const own = Array.isArray(value) ? (Array.isArray(known) ? known : []) : isObject(known) ? known : {};
       setMember(target, name, addMembers(Array.isArray(own) ? [...own] : { ...own }, value, { isDeep, keepsFilled }));
     } else setMember(target, name, value);
   }
@@ -85,11 +86,13 @@ function keyOf(value) {
 const looseKeyOf = (value) => (isBlank(value) || value === 0 || value === '0' || value === false || value === 'false' ? 'null' : isObject(value) ? keyOf(value) : String(value));
 
 /** Items whose fields are equal. `join` says which are kept, `from` of which input. */
-export function byFields([first = [], second = []], { fields, join = 'keepMatches', from = 'both', matches = 'all', clash = {}, isLoose = false, isFlat = false, isStrict = false }) {
+export function byFields([first = [], second = []], { fields: given, join = 'keepMatches', from = 'both', matches = 'all', clash = {}, isLoose = false, isFlat = false, isStrict = false }) {
+  // Of several fields that are compared with one, the last counts.
+  const fields = [...new Map(given.map((pair) => [pair[1], pair])).values()];
   const valueOf = (item, field) => (isFlat ? item.json[field] : get(item.json, field));
   if (isStrict) {
     for (const [side, items] of [first, second].entries()) {
-      const lost = fields.find((pair) => !items.some((item) => valueOf(item, pair[side]) !== undefined));
+      const lost = given.find((pair) => !items.some((item) => valueOf(item, pair[side]) !== undefined));
       if (lost !== undefined) throw new Error(`Field '${lost[side]}' is not present in any of items in 'Input ${side + 1}'`);
     }
   }

@@ -86,6 +86,9 @@ fn set(node: &Node<'_>) -> Translation {
     for kind in ["string", "number", "boolean"] {
         for field in node.list(&format!("values.{kind}")) {
             let value = match field.get("value") {
+                Some(value @ Value::String(_)) if kind == "boolean" => {
+                    format!("({}) ?? false", node.value_code(value))
+                }
                 Some(value) => node.value_code(value),
                 None => match kind {
                     "string" => "''".to_owned(),
