@@ -19,7 +19,8 @@ export function withHost(text: string, host: string, methods: Egress['methods'])
     const egress = manifest.permissions?.egress ?? [];
     const known = egress.find((entry) => entry.host === host);
     const all = known === undefined ? methods : known.methods && methods ? [...new Set([...known.methods, ...methods])] : null;
-    const entry: Egress = all ? { host, methods: all } : { host };
+    const kept = known?.headers ? { headers: known.headers } : {};
+    const entry: Egress = { host, ...(all ? { methods: all } : {}), ...kept };
     const next = known === undefined ? [...egress, entry] : egress.map((one) => (one === known ? entry : one));
     return { ...manifest, permissions: { ...manifest.permissions, egress: next } };
   });
