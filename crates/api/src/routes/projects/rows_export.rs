@@ -25,7 +25,11 @@ use crate::{
     },
     state::Api,
 };
-use application::{Problem, late_proof::ProveAgain as _, rows_problem};
+use application::{
+    Problem,
+    late_proof::{LateProof, ProveAgain as _},
+    rows_problem,
+};
 
 /// Maximum number of rows of an export.
 const MAX_ROWS: u64 = 5_000;
@@ -90,11 +94,10 @@ pub(crate) async fn export_project_rows(
     Params(input): Params<ExportRows>,
 ) -> ApiResult<Response> {
     let project_ref = project_ref(&api, &access).await?;
-    // The client decides how long the file takes, and reads no page after losing the right to it.
     let late_proof = late_proof(&api, &ctx, &project, &access);
     let form = input.format;
     let has_mark = input.bom && form == FileForm::Csv;
-    let mut pages = Pages { api, project: project_ref, table, form, next_rows: PAGE_SIZE };
+    let mut pages = Pages { api, project: project_ref, late_proof, table, form, next_rows: PAGE_SIZE };
     let first = pages.read("", 0).await?;
     let total = first.total.unwrap_or(first.rows);
     let coming = total.min(MAX_ROWS);
@@ -104,33 +107,27 @@ pub(crate) async fn export_project_rows(
         FileForm::Json => ("application/json", "json"),
     };
     let name = format!("attachment; filename=\"{}.{ending}\"", pages.table);
-    let state = Some((pages, late_proof, first, 0_u64));
+    let state = Some((pages, first, 0_u64));
     let chunks = stream::unfold(state, move |state| async move {
-        let (mut pages, late_proof, page, sent) = state?;
+        let (mut pages, page, sent) = state?;
         let chunk = file_chunk(form, &page, sent);
         let is_first = sent == 0;
         let chunk = if has_mark && is_first { [BYTE_ORDER_MARK, &chunk[..]].concat().into() } else { chunk };
         let sent = sent + page.rows;
         let next = match page.next_cursor {
-            Some(cursor) if sent < MAX_ROWS => {
-                let next = match late_proof.prove().await {
-                    Ok(()) => pages.read(&cursor, sent).await,
-                    Err(problem) => Err(problem),
-                };
-                match next {
-                    Ok(next) if next.rows > 0 => Some(next),
-                    Ok(_) => None,
-                    // Aborts the response, so that the client notices.
-                    Err(problem) => {
-                        tracing::warn!(code = &*problem.code, rows = sent, "an export is cut off");
-                        return Some((Err(problem), None));
-                    }
+            Some(cursor) if sent < MAX_ROWS => match pages.read(&cursor, sent).await {
+                Ok(next) if next.rows > 0 => Some(next),
+                Ok(_) => None,
+                // Aborts the response, so that the client notices.
+                Err(problem) => {
+                    tracing::warn!(code = &*problem.code, rows = sent, "an export is cut off");
+                    return Some((Err(problem), None));
                 }
-            }
+            },
             _ => None,
         };
         Some(match next {
-            Some(page) => (Ok(chunk), Some((pages, late_proof, page, sent))),
+            Some(page) => (Ok(chunk), Some((pages, page, sent))),
             None => (Ok(close_file(form, chunk)), None),
         })
     });
@@ -147,6 +144,7 @@ pub(crate) async fn export_project_rows(
 struct Pages {
     api: Api,
     project: ProjectRef,
+    late_proof: LateProof,
     table: String,
     form: FileForm,
     next_rows: u64,
@@ -161,7 +159,13 @@ impl Pages {
         };
         let options = ReadOptions { include_count: sent == 0, format, ..ReadOptions::default() };
         let mut attempts = 1;
+        let mut is_first_read = sent == 0;
         loop {
+            // Clients decide how long a file takes, and the store how long a read does: neither outlasts the right to it.
+            if !is_first_read {
+                self.late_proof.prove().await?;
+            }
+            is_first_read = false;
             let rows = self.next_rows.min(MAX_ROWS - sent);
             let query = format!("limit={rows}&cursor={cursor}");
             let read = self.api.rows().list(&self.project, &Access::Owner, &self.table, &query, &options);
