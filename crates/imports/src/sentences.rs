@@ -290,11 +290,16 @@ impl Sentence {
                 ),
                 &format!("{header} тақырыбын {host} хостына өзі жібереді, оған әкімшінің келісімі керек."),
             ),
-            S::HeadersNotSent(names) => in_languages(
-                &format!("Headers that are not sent, because only the gate sets them: {names}."),
-                &format!("Заголовки, которые не отправляются, потому что их задаёт только шлюз: {names}."),
-                &format!("Тек шлюз орнататындықтан жіберілмейтін тақырыптар: {names}."),
-            ),
+            S::HeadersNotSent(names) => {
+                let names = comment(names, 120);
+                in_languages(
+                    &format!("Headers that are not sent, because only the gate sets them: {names}."),
+                    &format!(
+                        "Заголовки, которые не отправляются, потому что их задаёт только шлюз: {names}."
+                    ),
+                    &format!("Тек шлюз орнататындықтан жіберілмейтін тақырыптар: {names}."),
+                )
+            }
             S::BodyNotSent => in_languages(
                 "A GET request has no body here; this one is not sent.",
                 "Здесь у запроса GET нет тела; оно не отправляется.",
