@@ -3,7 +3,7 @@
 
 use kernel::request_headers::{is_overriding, is_reserved};
 
-/// What becomes of a header that a step sets.
+/// Treatment of a header that a step sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HeaderKind {
     /// The app may send it.
@@ -14,7 +14,7 @@ pub(crate) enum HeaderKind {
     Refused,
 }
 
-/// Returns what becomes of a header by its name.
+/// Returns the treatment of a header by its name.
 pub(crate) fn kind_of(name: &str) -> HeaderKind {
     let lower = name.trim().to_ascii_lowercase();
     let dashed = lower.replace('_', "-");

@@ -1,8 +1,8 @@
 //! Integers in JSON that a number of JavaScript cannot hold: those beyond 2^53 − 1 either way, written without fraction and
 //! exponent.
 //!
-//! What is read for code has them as text, so that none is changed in silence. What code writes has none: its number of that size
-//! is one of several that it may have stood for, so it is written as the float that it is.
+//! Values that are read for code have them as text, so that none is changed in silence. Values that code writes have none: its
+//! number of that size is one of several that it may have stood for, so it is written as the float that it is.
 
 /// Largest integer such that it and all smaller ones are exact in JavaScript (ECMA-262, `Number.MAX_SAFE_INTEGER`).
 const LARGEST: &[u8] = b"9007199254740991";
