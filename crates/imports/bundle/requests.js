@@ -55,6 +55,8 @@ export async function request(options) {
   if ('via' in options && options.via === undefined) throw new Error('the connection of this step is not there; bind it and turn the import on again');
   const sent = new Headers();
   for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) sent.set(name, text(value));
+  // The connection brings its own; the gate refuses a request that has others.
+  if (options.via !== undefined) for (const name of ['authorization', 'cookie']) sent.delete(name);
   let { body } = options;
   if (options.type !== undefined) sent.set('content-type', options.type);
   if (options.json !== undefined) {

@@ -511,6 +511,27 @@ fn a_header_with_credentials_is_asked_for_and_one_of_the_gate_is_left_out() {
             "Text",
             json!({"url": "https://c.example.com", "specifyHeaders": "json", "jsonHeaders": "={\"authorization\": \"{{ $json.token }}\"}"}),
         ),
+        request(
+            "Connected text",
+            json!({
+                "url": "https://e.example.com", "authentication": "genericCredentialType", "genericAuthType": "httpHeaderAuth",
+                "specifyHeaders": "json", "jsonHeaders": "={\"Authorization\": \"{{ $json.token }}\"}",
+            }),
+        ),
+        request(
+            "Literal text",
+            json!({
+                "url": "https://d.example.com", "specifyHeaders": "json",
+                "jsonHeaders": "{\"Host\": \"d\", \"X-Literal\": \"2\"}",
+            }),
+        ),
+        request(
+            "Secret text",
+            json!({
+                "url": "https://f.example.com", "specifyHeaders": "json",
+                "jsonHeaders": "{\"Authorization\": \"Bearer sk_live_4eC39HqLyjWDarjtT1zdp7dc\", \"X-Kept\": \"3\"}",
+            }),
+        ),
         request("Anywhere", listed("={{ $json.url }}", &[("Authorization", "={{ $json.token }}")])),
         request("Plain", listed("https://d.example.com", &[("X-Authorization-Id", "1"), ("Accept", "a/b")])),
         request(
@@ -548,6 +569,8 @@ fn a_header_with_credentials_is_asked_for_and_one_of_the_gate_is_left_out() {
         ("Anywhere", "Let the app set the header authorization for this host."),
         ("Body", "A GET request has no body here; this one is not sent."),
         ("Connected", "Headers that are not sent, because only the gate sets them: Authorization."),
+        ("Connected text", "Headers that are not sent, because only the gate sets them: authorization."),
+        ("Literal text", "Headers that are not sent, because only the gate sets them: Host."),
     ] {
         let found = item(&analysis, name);
         assert_eq!(found.grade, Grade::Partial, "{name}");
@@ -556,6 +579,8 @@ fn a_header_with_credentials_is_asked_for_and_one_of_the_gate_is_left_out() {
     assert_eq!(item(&analysis, "Plain").grade, Grade::Exact);
     let main = &analysis.files["main.js"];
     assert!(!main.contains("Host: '") && main.contains("'X-Own': '1'"), "{main}");
+    assert!(!main.contains(r#""Host""#) && main.contains("'X-Literal': '2'"), "{main}");
+    assert!(!main.contains("sk_live") && main.contains("headers: { 'X-Kept': '3' }"), "{main}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::{node::Node, services};
 use crate::{
@@ -86,6 +86,8 @@ fn http_request(node: &Node<'_>) -> Translation {
         if is_modern { modern(node, &method, &mut reasons) } else { classic(node, &mut reasons) };
     let list = |modern: &str, classic: &str| node.list(if is_modern { modern } else { classic });
     let header_list = list("headerParameters.parameters", "headerParametersUi.parameter");
+    let literal = literal_headers(node, is_modern);
+    let header_list = literal.as_deref().unwrap_or(header_list);
     let query_list = list("queryParameters.parameters", "queryParametersUi.parameter");
     // A secret in a header or the query becomes the connection's.
     let was_secret = proves(header_list) || proves(query_list);
@@ -97,12 +99,15 @@ fn http_request(node: &Node<'_>) -> Translation {
         query = pairs(node, &others(query_list));
     }
     let needs = node.has_credentials() && authenticates(node) || was_secret;
-    let own = own_headers(node, is_modern, header_list);
+    let own = own_headers(node, is_modern, header_list, literal.is_none());
     if !own.unsent(needs).is_empty() {
         reasons.push(Sentence::HeadersNotSent(own.unsent(needs).join(", ")));
-        let sent =
-            header_list.iter().filter(|pair| !proves(std::slice::from_ref(pair)) && own.sends(pair, needs));
-        headers = pairs(node, &sent.cloned().collect::<Vec<_>>());
+        if !own.in_text {
+            let sent = header_list
+                .iter()
+                .filter(|pair| !proves(std::slice::from_ref(pair)) && own.sends(pair, needs));
+            headers = pairs(node, &sent.cloned().collect::<Vec<_>>());
+        }
     }
     if method == "GET" && !body.is_empty() {
         reasons.push(Sentence::BodyNotSent);
@@ -203,13 +208,17 @@ struct OwnHeaders {
     refused: Vec<String>,
     /// Names, as the step spells them, of those of a list with credentials.
     listed: Vec<String>,
+    /// `true` if they stand in a text, from which a request through a connection leaves out those with credentials.
+    in_text: bool,
 }
 
 impl OwnHeaders {
     /// Returns the names of those that are not sent; a connection brings its own credentials.
     fn unsent(&self, through_connection: bool) -> Vec<String> {
-        let listed = self.listed.iter().filter(|_| through_connection);
-        self.refused.iter().chain(listed).cloned().collect()
+        let listed = self.listed.iter().cloned();
+        let written = self.credentials.iter().filter(|_| self.in_text).map(|name| (*name).to_owned());
+        let of_connection = listed.chain(written).filter(|_| through_connection);
+        self.refused.iter().cloned().chain(of_connection).collect()
     }
 
     /// Returns `true` if the header of a pair is sent.
@@ -219,21 +228,39 @@ impl OwnHeaders {
     }
 }
 
-fn own_headers(node: &Node<'_>, is_modern: bool, list: &[Value]) -> OwnHeaders {
-    let mut own = OwnHeaders::default();
-    let is_sent = if is_modern { node.flag("sendHeaders", false) } else { true };
+/// Returns the text of headers that are written as JSON.
+fn header_text(node: &Node<'_>, is_modern: bool) -> Option<String> {
     let is_text = if is_modern {
         node.text("specifyHeaders") == Some("json")
     } else {
         node.flag("jsonParameters", false)
     };
-    if !is_sent {
+    let path = if is_modern { "jsonHeaders" } else { "headerParametersJson" };
+    is_text.then(|| {
+        let text = node.get(path);
+        text.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default()
+    })
+}
+
+/// Returns headers that are written as JSON without expressions as a list.
+fn literal_headers(node: &Node<'_>, is_modern: bool) -> Option<Vec<Value>> {
+    let members: Map<String, Value> = serde_json::from_str(&header_text(node, is_modern)?).ok()?;
+    let is_expression = |text: &str| text.starts_with('=');
+    let is_literal = |(name, value): (&String, &Value)| {
+        !name.is_empty() && !is_expression(name) && !value.as_str().is_none_or(is_expression)
+    };
+    let to_pair = |(name, value): (&String, &Value)| json!({ "name": name, "value": value });
+    members.iter().all(is_literal).then(|| members.iter().map(to_pair).collect())
+}
+
+fn own_headers(node: &Node<'_>, is_modern: bool, list: &[Value], may_be_text: bool) -> OwnHeaders {
+    let mut own = OwnHeaders::default();
+    if is_modern && !node.flag("sendHeaders", false) {
         return own;
     }
-    if is_text {
-        let text = node.get(if is_modern { "jsonHeaders" } else { "headerParametersJson" });
-        let text = text.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-        own.credentials.extend(headers::credentials_in(&text.unwrap_or_default()));
+    if let Some(text) = header_text(node, is_modern).filter(|_| may_be_text) {
+        own.in_text = true;
+        own.credentials.extend(headers::credentials_in(&text));
         return own;
     }
     for pair in list.iter().filter(|pair| !proves(std::slice::from_ref(pair))) {
