@@ -9,6 +9,7 @@ mod lexer;
 mod methods;
 mod models;
 mod node;
+mod own_headers;
 mod services;
 mod triggers;
 
