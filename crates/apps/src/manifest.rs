@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Category, InvalidManifest};
 
 pub(crate) use check::{check_name, check_text, is_archetype, is_host};
-pub use egress::{CredentialHeader, EgressMethod, EgressPermission};
+pub use egress::{EgressMethod, EgressPermission};
+pub use kernel::request_headers::CredentialHeader;
 
 /// A declaration of what an app is and what it asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -24,7 +24,7 @@ pub use connection::{authorize_connection, authorize_token_request};
 pub use connection_policy::ConnectionPolicy;
 pub use connector_base::{ConnectorBase, InvalidConnectorBase};
 pub use declared::{DeclaredEgress, InvalidDeclaration};
-pub use headers::{CredentialHeader, MAX_HEADERS_BYTES, check_headers};
+pub use headers::{MAX_HEADERS_BYTES, check_headers};
 pub use operator::{AllowedHost, InvalidAllowedHost};
 pub use permit::EgressPermit;
 pub use refusal::{Refusal, RefusalCode};

@@ -1,7 +1,7 @@
 //! Request headers of an export: those that the app may send, those that an admin has to agree to, and those that only the gate
 //! sets.
 
-use kernel::request_headers::{is_overriding, is_reserved};
+use kernel::request_headers::{CredentialHeader, is_overriding, is_reserved};
 
 /// Treatment of a header that a step sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,11 +18,10 @@ pub(crate) enum HeaderKind {
 pub(crate) fn kind_of(name: &str) -> HeaderKind {
     let lower = name.trim().to_ascii_lowercase();
     let dashed = lower.replace('_', "-");
-    match lower.as_str() {
-        "authorization" => HeaderKind::Credential("authorization"),
-        "cookie" => HeaderKind::Credential("cookie"),
-        _ if is_reserved(&dashed) || is_overriding(&dashed) => HeaderKind::Refused,
-        _ => HeaderKind::Plain,
+    match lower.parse::<CredentialHeader>() {
+        Ok(header) => HeaderKind::Credential(header.as_str()),
+        Err(_) if is_reserved(&dashed) || is_overriding(&dashed) => HeaderKind::Refused,
+        Err(_) => HeaderKind::Plain,
     }
 }
 
@@ -37,7 +36,7 @@ pub(crate) fn credentials_in(text: &str) -> Vec<&'static str> {
             !before.is_some_and(is_part) && !after.is_some_and(is_part)
         })
     };
-    ["authorization", "cookie"].into_iter().filter(|name| is_named(name)).collect()
+    CredentialHeader::ALL.into_iter().map(CredentialHeader::as_str).filter(|name| is_named(name)).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,24 @@
-//! Request headers that code cannot set: whoever generates code needs to know what the gate refuses.
+//! Request headers that code cannot set, or only where a manifest says so: whoever generates code needs to know what the gate
+//! refuses.
+
+use serde::{Deserialize, Serialize};
+
+/// A request header with credentials that code got while it ran, such as a token from a sign-in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CredentialHeader {
+    /// `Authorization` (RFC 9110, section 11.6.2).
+    Authorization,
+    /// `Cookie` (RFC 6265, section 4.2).
+    Cookie,
+}
+
+crate::names! {
+    CredentialHeader {
+        Authorization = "authorization",
+        Cookie = "cookie",
+    }
+}
 
 /// Headers that only the gate sets, that concern a single connection, or that cloud metadata services ask for.
 const RESERVED: &[&str] = &[

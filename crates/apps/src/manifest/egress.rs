@@ -1,5 +1,6 @@
 //! External hosts that an app may call.
 
+use kernel::request_headers::CredentialHeader;
 use serde::{Deserialize, Serialize};
 
 use super::HttpMethod;
@@ -73,22 +74,5 @@ impl From<HttpMethod> for EgressMethod {
             HttpMethod::Patch => Self::Patch,
             HttpMethod::Delete => Self::Delete,
         }
-    }
-}
-
-/// A request header with credentials that code got while it ran, such as a token from a sign-in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CredentialHeader {
-    /// `Authorization` (RFC 9110, section 11.6.2).
-    Authorization,
-    /// `Cookie` (RFC 6265, section 4.2).
-    Cookie,
-}
-
-kernel::names! {
-    CredentialHeader {
-        Authorization = "authorization",
-        Cookie = "cookie",
     }
 }

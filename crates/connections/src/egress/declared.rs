@@ -2,11 +2,11 @@
 
 use url::Url;
 
-use super::CredentialHeader;
 use crate::{
     gates::Method,
     host::{GateHost, InvalidHost},
 };
+use kernel::request_headers::CredentialHeader;
 
 /// One entry of a manifest's egress: a host, optionally limited to methods and to a path.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,28 +1,8 @@
 //! The headers that an app may send.
 
-use kernel::request_headers::{is_overriding, is_reserved};
+use kernel::request_headers::{CredentialHeader, is_overriding, is_reserved};
 
 use super::refusal::{Refusal, RefusalCode};
-
-/// A header with credentials that code may set itself where its manifest says so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CredentialHeader {
-    /// `Authorization` (RFC 9110, section 11.6.2).
-    Authorization,
-    /// `Cookie` (RFC 6265, section 4.2).
-    Cookie,
-}
-
-impl CredentialHeader {
-    /// Returns the name in lower case.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Authorization => "authorization",
-            Self::Cookie => "cookie",
-        }
-    }
-}
 
 /// Most bytes of all header names and values of a request or a response.
 pub const MAX_HEADERS_BYTES: usize = 32 << 10;
@@ -52,7 +32,7 @@ pub fn check_headers(
             || injected.iter().any(|injected| injected.replace('_', "-").eq_ignore_ascii_case(&dashed));
         if reserved {
             // Through a connection, and beside a secret, no manifest helps.
-            let is_grantable = injected.is_empty() && matches!(dashed.as_str(), "authorization" | "cookie");
+            let is_grantable = injected.is_empty() && dashed.parse::<CredentialHeader>().is_ok();
             return denied(if is_grantable {
                 format!("the app's manifest does not let its code set the header {lower}")
             } else {

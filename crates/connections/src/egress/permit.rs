@@ -2,10 +2,13 @@
 
 use std::{net::IpAddr, sync::Arc};
 
-use kernel::id::{ConnectionId, GateId};
+use kernel::{
+    id::{ConnectionId, GateId},
+    request_headers::CredentialHeader,
+};
 use url::Url;
 
-use super::{CredentialHeader, EgressPolicy, connection_policy::ConnectionPolicy, operator::AllowedHost};
+use super::{EgressPolicy, connection_policy::ConnectionPolicy, operator::AllowedHost};
 use crate::{connection::Connection, gates::Method, host::GateHost, ip_filter::is_blocked};
 
 /// Proof that one request may be sent. Only [`authorize_egress`](super::authorize_egress), [`authorize_connection`](super::authorize_connection),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use apps::{
     Manifest,
-    manifest::{self, ConnectorPermission, EgressMethod, EgressPermission},
+    manifest::{ConnectorPermission, EgressMethod, EgressPermission},
 };
 use connections::{
     Connection, ConnectionPolicy, EgressPolicy, Gate, GateHost,
-    egress::{ConnectorBase, CredentialHeader, DeclaredEgress},
+    egress::{ConnectorBase, DeclaredEgress},
     gates::Method,
 };
 use kernel::id::GateId;
@@ -97,18 +97,11 @@ fn parse(url: &str) -> Option<Url> {
 /// Returns `None` for a host that is not valid, so that it permits nothing.
 fn declared(permission: &EgressPermission) -> Option<DeclaredEgress> {
     let declared = DeclaredEgress::for_host(GateHost::parse(&permission.host).ok()?)
-        .with_headers(permission.headers.iter().copied().map(credential_header).collect());
+        .with_headers(permission.headers.clone());
     Some(match &permission.methods {
         Some(methods) => declared.with_methods(methods.iter().copied().map(method).collect()),
         None => declared,
     })
-}
-
-fn credential_header(header: manifest::CredentialHeader) -> CredentialHeader {
-    match header {
-        manifest::CredentialHeader::Authorization => CredentialHeader::Authorization,
-        manifest::CredentialHeader::Cookie => CredentialHeader::Cookie,
-    }
 }
 
 fn method(method: EgressMethod) -> Method {
