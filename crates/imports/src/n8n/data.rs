@@ -59,8 +59,7 @@ fn set(node: &Node<'_>) -> Translation {
         _ => "{}".to_owned(),
     };
     if is_raw {
-        // In JSON, lists and objects are themselves.
-        let raw = node.code_or("jsonOutput", "{}").replace("${inText(", "${inJson(");
+        let raw = node.json_text_code("jsonOutput").unwrap_or_else(|| "{}".to_owned());
         return each([format!("return {{ ...{start}, ...writtenObject({raw}) }};").replace("...{}, ", "")]);
     }
     let dotted = node.flag("options.dotNotation", true);

@@ -25,6 +25,26 @@ pub(super) struct Refused(pub(super) String);
 pub(super) struct Scope<'a> {
     /// Finds the name of a step by the name that the expression uses.
     pub(super) step: &'a dyn Fn(&str) -> bool,
+    /// Format of the text in which the expressions stand.
+    pub(super) within: Within,
+}
+
+/// Format of a text in which expressions stand.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Within {
+    Text,
+    /// JSON, in which lists and objects are themselves.
+    Json,
+}
+
+impl Within {
+    /// Returns the function that writes a value in a text of the format.
+    fn writer(self) -> &'static str {
+        match self {
+            Self::Text => "inText",
+            Self::Json => "inJson",
+        }
+    }
 }
 
 /// Translates the text of a parameter that begins with `=`, without the `=`.
@@ -38,7 +58,9 @@ pub(super) fn translate(text: &str, scope: Scope<'_>) -> Result<String, Refused>
         match part {
             Part::Text(text) => javascript::template_text(text, &mut template),
             Part::Source(source) => {
-                template.push_str("${inText(");
+                template.push_str("${");
+                template.push_str(scope.within.writer());
+                template.push('(');
                 template.push_str(&expression(source, scope)?);
                 template.push_str(")}");
             }

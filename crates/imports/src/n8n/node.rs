@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use super::expression::{Scope, translate};
+use super::expression::{Scope, Within, translate};
 use crate::{javascript, workflow::Need};
 
 /// A node of the export.
@@ -196,7 +196,7 @@ impl<'a> Node<'a> {
     /// Returns the code of a value in which texts that begin with `=` are expressions.
     pub(super) fn value_code(&self, value: &Value) -> String {
         match value {
-            Value::String(text) => self.text_code(text),
+            Value::String(text) => self.text_code(text, Within::Text),
             // A picker: `{"__rl": true, "mode": "id", "value": "…"}`.
             Value::Object(members) if members.contains_key("__rl") => {
                 members.get("value").map_or_else(|| "undefined".to_owned(), |value| self.value_code(value))
@@ -216,9 +216,17 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn text_code(&self, text: &str) -> String {
+    /// Returns the code of a parameter that is JSON as a text.
+    pub(super) fn json_text_code(&self, path: &str) -> Option<String> {
+        Some(match self.get(path)? {
+            Value::String(text) => self.text_code(text, Within::Json),
+            value => self.value_code(value),
+        })
+    }
+
+    fn text_code(&self, text: &str, within: Within) -> String {
         let Some(expression) = text.strip_prefix('=') else { return javascript::string(text) };
-        let scope = Scope { step: &|name| self.names.contains(name) };
+        let scope = Scope { step: &|name| self.names.contains(name), within };
         match translate(expression, scope) {
             Ok(code) => code,
             Err(refused) => {
