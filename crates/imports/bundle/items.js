@@ -2,15 +2,21 @@
 
 /** @typedef {import('./flow.js').Item} Item */
 
+/** Whether a value is a list or an object, rather than a date. */
+export function isStructure(value) {
+  return value !== null && typeof value === 'object' && !(value instanceof Date) && typeof value.toISO !== 'function';
+}
+
 /** A value as text, as it stands in a longer text. */
 export function text(value) {
   if (value === undefined || value === null) return '';
-  return typeof value === 'object' ? (value instanceof Date || typeof value.toISO === 'function' ? String(value.toISO?.() ?? value.toISOString()) : JSON.stringify(value)) : String(value);
+  if (isStructure(value)) return JSON.stringify(value);
+  return String(typeof value === 'object' ? value.toISO?.() ?? value.toISOString() : value);
 }
 
 /** A value as it stands in a text of n8n: lists are joined, and objects say no more than that they are some. */
 export function inText(value) {
-  return value === null || typeof value !== 'object' || value instanceof Date || typeof value.toISO === 'function' ? text(value) : String(value);
+  return isStructure(value) ? String(value) : text(value);
 }
 
 /** A value as an object. */
@@ -31,7 +37,7 @@ export function parsed(value) {
 
 /** A value as it stands in JSON that is written as a text. */
 export function inJson(value) {
-  return value !== null && typeof value === 'object' && !(value instanceof Date) && typeof value.toISO !== 'function' ? JSON.stringify(value) : value === undefined || value === null ? String(value) : text(value);
+  return isStructure(value) ? JSON.stringify(value) : value === undefined || value === null ? String(value) : text(value);
 }
 
 /** The object that such a text says; a value that is not there is null. */
@@ -116,7 +122,7 @@ export function omit(json, list) {
 export function cast(value, type) {
   if (value === undefined || value === null) return null;
   switch (type) {
-    case 'string': return typeof value === 'object' && !(value instanceof Date) && typeof value.toISO !== 'function' ? JSON.stringify(value) : text(value);
+    case 'string': return isStructure(value) ? JSON.stringify(value) : text(value);
     case 'number': {
       const number = typeof value === 'string' && value.trim() === '' ? NaN : Number(value);
       if (Number.isNaN(number)) throw new Error(`a number is needed, not ${JSON.stringify(value)}`);
@@ -214,9 +220,9 @@ export function sorted(items, keys) {
   });
 }
 
-/** A text that is the same for equal values. */
-function identity(value) {
-  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'undefined';
+/** A text that is the same for equal values only. */
+export function identity(value) {
+  if (!isStructure(value)) return JSON.stringify(value) ?? 'undefined';
   if (Array.isArray(value)) return `[${value.map(identity).join(',')}]`;
   return `{${Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${identity(value[name])}`).join(',')}}`;
 }

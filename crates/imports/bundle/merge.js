@@ -1,21 +1,20 @@
 // What a step does with the items of several inputs.
 
-import { get, setMember } from './items.js';
+import { get, identity, isStructure, setMember } from './items.js';
 
 /** @typedef {import('./flow.js').Item} Item */
 
 /** Whether a value counts as none where empty ones do not replace others. */
 const isBlank = (value) => value === undefined || value === null || value === '';
-const isObject = (value) => value !== null && typeof value === 'object' && !(value instanceof Date) && typeof value.toISO !== 'function';
 
 /** Adds the members of an object to another one; with `isDeep`, those of objects and lists in it, too. */
 function addMembers(target, source, { isDeep, keepsFilled }) {
   for (const [name, value] of Object.entries(source ?? {})) {
     const known = Object.hasOwn(target, name) ? target[name] : undefined;
     if (known !== undefined && (value === undefined || (keepsFilled && isBlank(value)))) continue;
-    if (isDeep && isObject(value)) {
+    if (isDeep && isStructure(value)) {
       // A list stays one whatever is added to it.
-      const own = Array.isArray(value) ? (Array.isArray(known) ? known : []) : isObject(known) ? known : {};
+      const own = Array.isArray(value) ? (Array.isArray(known) ? known : []) : isStructure(known) ? known : {};
       setMember(target, name, addMembers(Array.isArray(own) ? [...own] : { ...own }, value, { isDeep, keepsFilled }));
     } else setMember(target, name, value);
   }
@@ -75,15 +74,8 @@ export function everyPair([first = [], second = []], clash = { mergeMode: 'shall
   return lefts.flatMap((left) => rights.map((right) => ({ json: combined([left.json, right.json], clash), origin: left })));
 }
 
-/** A text that is the same for equal values only. */
-function keyOf(value) {
-  if (!isObject(value)) return JSON.stringify(value) ?? 'undefined';
-  if (Array.isArray(value)) return `[${value.map(keyOf).join(',')}]`;
-  return `{${Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${keyOf(value[name])}`).join(',')}}`;
-}
-
-/** The same for values that count as equal although they are of other types. */
-const looseKeyOf = (value) => (isBlank(value) || value === 0 || value === '0' || value === false || value === 'false' ? 'null' : isObject(value) ? keyOf(value) : String(value));
+/** A text that is the same for values that count as equal although they are of other types. */
+const looseIdentity = (value) => (isBlank(value) || value === 0 || value === '0' || value === false || value === 'false' ? 'null' : isStructure(value) ? identity(value) : String(value));
 
 /** Items whose fields are equal. `join` says which are kept, `from` of which input. */
 export function byFields([first = [], second = []], { fields: given, join = 'keepMatches', from = 'both', matches = 'all', clash = {}, isLoose = false, isFlat = false, isStrict = false }) {
@@ -104,7 +96,7 @@ export function byFields([first = [], second = []], { fields: given, join = 'kee
   const key = (item, side) => {
     const values = fields.map((pair) => valueOf(item, pair[side]));
     if (side === 0 && values.includes(undefined)) return undefined;
-    return JSON.stringify(values.map(isLoose ? looseKeyOf : keyOf));
+    return JSON.stringify(values.map(isLoose ? looseIdentity : identity));
   };
   const right = new Map();
   for (const item of second) {

@@ -1,6 +1,6 @@
 // Requests of steps, through connections or to open hosts.
 
-import { get, objectOf, setMember, text } from './items.js';
+import { get, isStructure, objectOf, setMember, text } from './items.js';
 
 /** A URL below the base URL of a connection. */
 function below(url, base) {
@@ -16,8 +16,7 @@ function formOf(members) {
   const parameters = new URLSearchParams();
   const add = (name, value) => {
     if (value === undefined) return;
-    const isNested = value !== null && typeof value === 'object' && !(value instanceof Date) && typeof value.toISO !== 'function';
-    if (isNested) for (const [member, entry] of Object.entries(value)) add(`${name}[${member}]`, entry);
+    if (isStructure(value)) for (const [member, entry] of Object.entries(value)) add(`${name}[${member}]`, entry);
     else parameters.append(name, text(value));
   };
   for (const [name, value] of Object.entries(members ?? {})) add(name, value);
