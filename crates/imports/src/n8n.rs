@@ -2,10 +2,12 @@
 
 mod code;
 mod data;
+mod date_time;
 mod expression;
 mod flow;
 mod http;
 mod lexer;
+mod merge;
 mod methods;
 mod models;
 mod node;
@@ -241,6 +243,7 @@ fn translate_kind(node: &Node<'_>, nodes: &Nodes<'_>) -> Translation {
     triggers::translate(node, nodes)
         .or_else(|| flow::translate(node))
         .or_else(|| data::translate(node))
+        .or_else(|| date_time::translate(node))
         .or_else(|| http::translate(node))
         .or_else(|| code::translate(node))
         .or_else(|| models::translate(node, nodes))
