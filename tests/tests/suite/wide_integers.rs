@@ -64,11 +64,30 @@ tests::on_both! {
         });
         assert_eq!(said(&run).await?, expected);
         // By other ways to start a run, too.
-        let delete = project.rest_request(&visitor, (&key, None), http::Method::DELETE, "t?id=eq.a")?;
-        delete.send().await?.assert_status(200);
+        let clear = async || -> Result<()> {
+            let delete = project.rest_request(&visitor, (&key, None), http::Method::DELETE, "t?id=eq.a")?;
+            delete.send().await?.assert_status(200);
+            Ok(())
+        };
+        clear().await?;
         let by_hand = owner.create_automation(&workspace, &app, "manual", 0).await?;
-        let run = owner.start_run(&by_hand, body).await?;
+        let run = owner.start_run(&by_hand, body.clone()).await?;
         assert_eq!(said(&run).await?, expected);
+        // The row is there already, so the next one fails; its replay finds none.
+        let failed = owner.start_run(&by_hand, body.clone()).await?;
+        assert_eq!(owner.wait_for_run(&failed).await?["status"], "failed");
+        clear().await?;
+        let replayed = owner.post(&format!("/v1/runs/{failed}/replay"), &json!({})).await?.string_at("/runId")?;
+        assert_eq!(said(&replayed).await?, expected);
+        clear().await?;
+        let draft = format!("/v1/apps/{app}/draft");
+        let version = owner.get(&format!("/v1/apps/{app}")).await?.string_at("/currentVersionId")?;
+        let code = json!({"files": {"main.js": CODE}, "baseVersionId": version});
+        owner.put(&draft, &code).await?.ok()?;
+        let call = json!({"handler": "scheduled", "event": {"data": body}});
+        let invoked = owner.post(&format!("{draft}/invoke"), &call).await?.ok()?;
+        let line = invoked["logs"][0]["message"].as_str().context("no line")?;
+        assert_eq!(serde_json::from_str::<Value>(line)?, expected);
 
         let rows = project.rest_request(&visitor, (&key, None), http::Method::GET, "t?id=eq.a&select=n")?;
         assert_eq!(String::from_utf8_lossy(&rows.send().await?.body), format!("[{{\"n\":{ID}}}]"));
