@@ -15,7 +15,7 @@ use rquickjs::{
 };
 use runs::engine::FailureCode;
 
-use super::budget::Budget;
+use super::{budget::Budget, parent_pipe::ParentPipe};
 use crate::protocol::{Fault, JobLimits, has_extension, is_typescript};
 
 /// Names that the entry module of a bundle may have.
@@ -121,13 +121,21 @@ pub(super) struct Realm {
 }
 
 impl Realm {
-    /// Makes a realm for app code. It loads modules of the bundle that `current` holds at the time.
+    /// Makes a realm for app code. It loads modules of the bundle that `current` holds at the time. While the code computes, what it
+    /// has logged is sent now and then.
     pub(super) fn for_app(
         limits: JobLimits,
         runtime: &MeteredRuntime,
         current: &Rc<RefCell<Option<Rc<CompiledBundle>>>>,
+        pipe: &Rc<RefCell<ParentPipe>>,
     ) -> rquickjs::Result<Self> {
-        let budget = configure(runtime, limits);
+        let pipe = Rc::clone(pipe);
+        let budget = configure(runtime, limits, move || {
+            // Borrowed while a message is written, which calls no code.
+            if let Ok(mut pipe) = pipe.try_borrow_mut() {
+                pipe.flush_overdue();
+            }
+        });
         let bundle = Rc::clone(current);
         let knows = move |path: &str| {
             bundle.borrow().as_ref().is_some_and(|bundle| bundle.modules.contains_key(path))
@@ -140,7 +148,7 @@ impl Realm {
     /// Makes a realm that compiles modules of these names, and runs nothing.
     fn for_compiler(limits: JobLimits, names: BTreeSet<String>) -> rquickjs::Result<Self> {
         let runtime = MeteredRuntime::new(usize::try_from(limits.memory).unwrap_or(usize::MAX))?;
-        let budget = configure(&runtime, limits);
+        let budget = configure(&runtime, limits, || ());
         let resolver = RelativeResolver(Box::new(move |path| names.contains(path)));
         runtime.runtime().set_loader(resolver, StubLoader);
         let context = runtime.new_context::<(intrinsic::Eval, intrinsic::RegExpCompiler, AppIntrinsics)>()?;
@@ -148,14 +156,17 @@ impl Realm {
     }
 }
 
-/// Puts a runtime under a budget.
-fn configure(metered: &MeteredRuntime, limits: JobLimits) -> Rc<Budget> {
+/// Puts a runtime under a budget. `on_check` is called whenever it is checked.
+fn configure(metered: &MeteredRuntime, limits: JobLimits, on_check: impl Fn() + 'static) -> Rc<Budget> {
     let runtime = metered.runtime();
     runtime.set_max_stack_size(MAX_NATIVE_STACK);
     runtime.set_gc_threshold(gc_threshold(limits));
     let budget = Budget::new(limits, Rc::clone(metered.meter()));
     let interrupt_budget = Rc::clone(&budget);
-    runtime.set_interrupt_handler(Some(Box::new(move || interrupt_budget.exceeded_limit().is_some())));
+    runtime.set_interrupt_handler(Some(Box::new(move || {
+        on_check();
+        interrupt_budget.exceeded_limit().is_some()
+    })));
     budget
 }
 

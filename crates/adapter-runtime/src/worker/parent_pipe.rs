@@ -1,6 +1,6 @@
 //! The worker's ends of the two pipes: frames to the parent, with a buffer, and frames from it, with a deadline.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use process_snapshot::without_yielding;
 use rustix::{
@@ -14,6 +14,9 @@ use crate::protocol::{FromWorker, MAX_FRAME, ToWorker};
 
 /// Bytes of buffered output at which it is written.
 const FLUSH_THRESHOLD: usize = 64 << 10;
+/// Age of buffered output at which code that computes is interrupted to write it: the parent may have to kill the process, and a
+/// person may be reading the log.
+const MAX_BUFFERED: Duration = Duration::from_millis(100);
 
 /// The pipes between worker and parent.
 #[derive(Default)]
@@ -21,6 +24,8 @@ pub(super) struct ParentPipe {
     input: Vec<u8>,
     input_start: usize,
     output: Vec<u8>,
+    /// When the oldest of `output` was sent.
+    buffered_since: Option<Instant>,
 }
 
 /// The error of a parent that is gone or breaks the protocol.
@@ -31,6 +36,7 @@ impl ParentPipe {
     /// Appends a message to the buffer. Returns false if it is too long for a frame.
     pub(super) fn send(&mut self, message: &FromWorker) -> Result<bool, Disconnected> {
         let fits = message.encode(&mut self.output);
+        self.buffered_since.get_or_insert_with(Instant::now);
         if self.output.len() >= FLUSH_THRESHOLD {
             self.flush()?;
         }
@@ -48,9 +54,18 @@ impl ParentPipe {
             }
         }
         self.output.clear();
+        self.buffered_since = None;
         // One large message must not hold memory for ever.
         self.output.shrink_to(FLUSH_THRESHOLD * 2);
         Ok(())
+    }
+
+    /// Flushes output that has been buffered for long.
+    pub(super) fn flush_overdue(&mut self) {
+        if self.buffered_since.is_some_and(|since| since.elapsed() >= MAX_BUFFERED) {
+            // A parent that is gone is noticed by the next message.
+            let _ = self.flush();
+        }
     }
 
     /// Flushes, and waits for the next message; `None` if `deadline` comes first.

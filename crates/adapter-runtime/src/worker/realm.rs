@@ -58,8 +58,9 @@ impl AppRealm {
     pub(super) fn build(pipe: Rc<RefCell<ParentPipe>>) -> rquickjs::Result<Self> {
         let (prelude, modules) = CompiledBundle::compile_prelude()?;
         let runtime = SnapshotRuntime::new(usize::try_from(BUILD_LIMITS.memory).unwrap_or(usize::MAX))?;
-        let (current_bundle, invocation) = (Rc::default(), InvocationState::new(pipe, BUILD_LIMITS));
-        let realm = Realm::for_app(BUILD_LIMITS, runtime.metered(), &current_bundle)?;
+        let current_bundle = Rc::default();
+        let realm = Realm::for_app(BUILD_LIMITS, runtime.metered(), &current_bundle, &pipe)?;
+        let invocation = InvocationState::new(pipe, BUILD_LIMITS);
         let prelude = realm.context.with(|ctx| {
             let (module, _) = prelude.load(ctx.clone())?.eval()?;
             let natives = build_natives(&ctx, &invocation, modules)?;

@@ -59,8 +59,9 @@ impl Flood {
             let (engine, invocation, host) = (Arc::clone(engine), one(), Arc::clone(&host));
             tokio::spawn(async move { engine.invoke(invocation, host).await })
         };
-        let tasks = (0..20).map(start).collect();
+        let tasks: Vec<JoinHandle<_>> = (0..20).map(start).collect();
         while host.log_messages().len() < at_work {
+            assert!(!tasks.iter().all(JoinHandle::is_finished), "all ended before so many ran");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         Self { host, tasks }

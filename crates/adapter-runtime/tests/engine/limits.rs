@@ -28,6 +28,26 @@ async fn endless_code_ends_at_the_cpu_limit() {
     }
 }
 
+/// A person who reads the log sees what code wrote that computes, and what it wrote is there if its process has to be killed.
+#[tokio::test]
+async fn what_code_logs_arrives_while_it_computes() {
+    let engine = engine();
+    let source = body("console.log('begun'); for (;;);");
+    let mut invocation = scheduled(1, bundle_of(&[("main.js", &source)]), &json!(null));
+    invocation.limits.cpu_time = Duration::from_secs(100);
+    let host = TestHost::new();
+    let arrives = async {
+        while host.log_messages().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        result = engine.invoke(invocation, host.clone()) => panic!("it ended before: {:?}", result.err()),
+        () = arrives => {}
+    }
+    assert_eq!(host.log_messages(), ["begun"]);
+}
+
 #[tokio::test]
 async fn endless_code_at_the_top_level_or_in_an_error_ends_too() {
     let source = "for (;;) {} export default {}";
