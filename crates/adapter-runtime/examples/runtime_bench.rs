@@ -1,7 +1,7 @@
-//! Invocations a second and their latency with 1, 4 and 16 callers: handlers without streams, one that uses a stream, and one
-//! that responds with one.
+//! Invocations a second and their latency with 1, 4 and 16 callers: handlers without streams, one that uses a stream, one that
+//! responds with one, and bundles of 4 to 650 KiB of functions that no call uses.
 //!
-//! `cargo build --release -p adapter-runtime --bins && cargo run --release -p adapter-runtime --example runtime_bench`
+//! `cargo build --release -p adapter-runtime --bins && cargo run --release -p adapter-runtime --example runtime_bench [PART OF A NAME]`
 
 #![allow(clippy::allow_attributes, clippy::print_stdout, reason = "it prints what it measured")]
 
@@ -71,9 +71,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
         concurrency: ConcurrencyLimits { runs: 3, requests: 3, checks: 1 },
         ..RuntimeConfig::default()
     })?);
-    for (number, (name, code)) in (1..).zip(CASES) {
-        let files = BTreeMap::from([("main.js".to_owned(), code.to_owned())]);
-        let bundle = Arc::new(Bundle { version: Id::from_uuid(Uuid::from_u128(number)), files });
+    let cases = CASES.map(|(name, code)| (name.to_owned(), code.to_owned()));
+    let sizes = BUNDLE_SIZES.map(|kib| (format!("scheduled, a bundle of {kib} KiB"), large_module(kib)));
+    let only = std::env::args().nth(1).unwrap_or_default();
+    for (number, (name, code)) in (1..).zip(cases.into_iter().chain(sizes)) {
+        if !name.contains(&only) {
+            continue;
+        }
+        let files = BTreeMap::from([("main.js".to_owned(), code)]);
+        let bundle = Arc::new(Bundle::new(Id::from_uuid(Uuid::from_u128(number)), files));
         let handler = if name.starts_with("fetch") { fetch() } else { scheduled()? };
         let workspace: WorkspaceId = Id::from_uuid(Uuid::from_u128(1));
         let invocation = Invocation {
@@ -111,6 +117,27 @@ fn fetch() -> HandlerCall {
         headers: Vec::new(),
         body: Default::default(),
     })
+}
+
+/// Sizes of bundles, in KiB.
+const BUNDLE_SIZES: [usize; 5] = [4, 80, 200, 400, 650];
+
+/// Returns a module of about so many KiB, most of which nothing calls.
+fn large_module(kib: usize) -> String {
+    let mut code = String::from(
+        "export default { async scheduled(event) { return event.data.id; } };\nexport const all = {};\n",
+    );
+    for number in 0.. {
+        if code.len() >= kib << 10 {
+            break;
+        }
+        code.push_str(&format!(
+            "all.f{number} = function f{number}(a, b) {{ const c = {{ a, b, n{number}: {number} }}; \
+             for (const d of [a, b]) {{ if (d?.x{number} > c.n{number}) return d.map((e) => e * {number}); }} \
+             return `${{a}}-text {number}-${{b}}`; }};\n",
+        ));
+    }
+    code
 }
 
 /// Runs one invocation to its end.

@@ -1,6 +1,8 @@
 //! Settings of the engine.
 
-use std::{ffi::OsString, path::PathBuf, thread::available_parallelism, time::Duration};
+use std::{ffi::OsString, path::PathBuf, sync::Arc, thread::available_parallelism, time::Duration};
+
+use secrecy::SecretBox;
 
 /// The settings of a [`QuickJsEngine`](crate::QuickJsEngine).
 #[derive(Debug, Clone)]
@@ -30,6 +32,17 @@ pub struct RuntimeConfig {
     /// True if a process must have every layer of confinement to run code; see
     /// [`Confinement::missing_layers`](crate::Confinement::missing_layers). Default: false.
     pub require_confinement: bool,
+    /// Directory that keeps bytecode over restarts. Default: none.
+    pub bytecode_directory: Option<BytecodeDirectory>,
+}
+
+/// A directory for the bytecode of apps, of this process alone.
+#[derive(Debug, Clone)]
+pub struct BytecodeDirectory {
+    /// Its path. It is made if it does not exist.
+    pub path: PathBuf,
+    /// Key that seals the files. Nobody who may write to the directory may have it: a worker process trusts bytecode.
+    pub key: Arc<SecretBox<[u8; 32]>>,
 }
 
 /// Invocations that run at once, by kind. Their sum is also the number of processes bound to a workspace, busy or idle, at
@@ -72,6 +85,7 @@ impl Default for RuntimeConfig {
             queue_timeout: Duration::from_secs(30),
             kill_grace: Duration::from_millis(200),
             require_confinement: false,
+            bytecode_directory: None,
         }
     }
 }

@@ -16,15 +16,16 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
+    bytecode::{self, BytecodeCache, BytecodeKey},
     config::RuntimeConfig,
     exchange::{Exchange, ExchangeEvent, WorkerLoss, lost_worker_failure},
     pool::{Pool, WorkloadKey, WorkloadKind},
-    protocol::{Confinement, Fault, Job, JobLimits, Outcome, Task, VersionKey},
+    protocol::{Confinement, Fault, Job, JobLimits, Outcome, Task},
     spawner::Spawner,
     streaming::start_streaming,
 };
 
-/// Limits of a check, which compiles a bundle and runs its top level. No timer fires and no call leaves meanwhile.
+/// Limits of a check, which links a bundle and runs its top level. No timer fires and no call leaves meanwhile.
 const CHECK_LIMITS: InvocationLimits = InvocationLimits {
     wall_time: Duration::from_secs(5),
     cpu_time: Duration::from_secs(2),
@@ -38,6 +39,7 @@ const CHECK_LIMITS: InvocationLimits = InvocationLimits {
 /// An engine that runs app code in QuickJS, in worker processes.
 pub struct QuickJsEngine {
     pool: Arc<Pool>,
+    bytecode: BytecodeCache,
 }
 
 impl QuickJsEngine {
@@ -59,7 +61,8 @@ impl QuickJsEngine {
     }
 
     pub(crate) fn with_spawner(spawner: Spawner, config: RuntimeConfig) -> io::Result<Self> {
-        Pool::start(config, spawner).map(|pool| Self { pool })
+        let bytecode = BytecodeCache::new(config.bytecode_directory.as_ref());
+        Ok(Self { pool: Pool::start(config, spawner)?, bytecode })
     }
 
     async fn run_job(
@@ -76,13 +79,33 @@ impl QuickJsEngine {
             Task::Check => WorkloadKind::Check,
         };
         let (mut lease, mut process) = self.pool.acquire(WorkloadKey { workspace, kind, share }).await?;
-        let version: VersionKey = bundle.version.uuid().into_bytes();
-        let is_cached = process.touch_version(version);
+        let digest = bundle.digest();
+        let mut bytecode = None;
+        if !process.touch_bundle(digest) {
+            let key = BytecodeKey { workspace, digest };
+            let compile = async || bytecode::compile(&lease, bundle).await;
+            match self.bytecode.get_or_compile(key, process.build, compile).await {
+                Ok(found) => bytecode = Some(found),
+                Err(failure) => {
+                    lease.return_worker(process);
+                    return Err(failure);
+                }
+            }
+        }
+        // The program was replaced on disk while processes of the former one ran.
+        if let Some(bytecode) = &bytecode
+            && bytecode.build != process.build
+        {
+            process = lease.fresh_worker().await?;
+            if bytecode.build != process.build {
+                return Err(unexpected_message());
+            }
+        }
         let (task, bindings) = work;
         let job = Job {
-            version,
-            files: if is_cached { None } else { Some(bundle.files.clone()) },
-            evict: if is_cached { None } else { process.evict_lru_version() },
+            bundle: digest,
+            evict: bytecode.as_ref().and_then(|_| process.evict_lru_bundle()),
+            bytecode: bytecode.map(|bytecode| bytecode.modules),
             bindings,
             task,
             limits: JobLimits::from(limits),
@@ -92,12 +115,12 @@ impl QuickJsEngine {
         let mut exchange = Exchange::start((process, lease.take_busy_guard()), job, bounds, host);
         match exchange.next_event().await {
             Ok(ExchangeEvent::Completed(completed)) => {
-                exchange.complete(lease, version, completed).map(StartedJob::Completed)
+                exchange.complete(lease, digest, completed).map(StartedJob::Completed)
             }
             // Without a permit the code is stopped: dropping the exchange kills its process.
             Ok(ExchangeEvent::Head(head)) => {
                 let permit = self.pool.acquire_stream(share)?;
-                Ok(StartedJob::Streaming(start_streaming(exchange, (lease, permit), version, head)))
+                Ok(StartedJob::Streaming(start_streaming(exchange, (lease, permit), digest, head)))
             }
             // A body without a head.
             Ok(ExchangeEvent::Chunk(_) | ExchangeEvent::BodyEnd) => {

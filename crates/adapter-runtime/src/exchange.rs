@@ -16,7 +16,7 @@ use futures::{
     stream::FuturesUnordered,
 };
 use process_snapshot::Priority;
-use runs::engine::{Failure, Host, HostError, InvocationLimits, LogLevel};
+use runs::engine::{BundleDigest, Failure, Host, HostError, InvocationLimits, LogLevel};
 use tokio::{
     io::AsyncWriteExt as _,
     time::{Instant, Sleep, sleep_until},
@@ -26,8 +26,7 @@ use crate::{
     pool::{BusyGuard, WorkerLease},
     protocol::{
         CANCEL_GRACE, FromWorker, HostCall, HostCallOutput, Job, JobResult, LONG_COMPUTATION, MAX_CHUNK,
-        MAX_CPU, MAX_LOG_LINE, Outcome, ResponseHead, STREAM_WINDOW, Task, ToWorker, VersionKey,
-        encode_frame, has_typescript, truncate_text,
+        MAX_CPU, MAX_LOG_LINE, Outcome, ResponseHead, STREAM_WINDOW, Task, ToWorker, truncate_text,
     },
     worker_process::WorkerProcess,
 };
@@ -98,8 +97,6 @@ pub(crate) struct Exchange {
     /// Elapses when a limit may be reached, or the job may have become a long computation.
     next_check: Pin<Box<Sleep>>,
     stage: ResponseStage,
-    /// True until the worker has stripped the types of the job's files. None of their code has run.
-    is_stripping: bool,
     log_lines: u32,
     call_count: u32,
     queued_calls: VecDeque<(u32, HostCall)>,
@@ -134,8 +131,7 @@ impl Exchange {
         let first_check = wall_deadline.min(Instant::now() + cpu_limit.min(LONG_COMPUTATION));
         let cpu = CpuBudget { used_before: process.begin_job(Arc::clone(&host)), limit: cpu_limit };
         let may_stream = matches!(job.task, Task::Fetch(_));
-        let is_stripping = job.files.as_ref().is_some_and(has_typescript);
-        let is_sent = queue_message(&mut process, &ToWorker::Invoke(Box::new(job)));
+        let is_sent = process.queue(&ToWorker::Invoke(Box::new(job)));
         Self {
             process,
             busy,
@@ -146,7 +142,6 @@ impl Exchange {
             cpu,
             next_check: Box::pin(sleep_until(first_check)),
             stage: if is_sent { ResponseStage::Pending { may_stream } } else { ResponseStage::Unsendable },
-            is_stripping,
             log_lines: 0,
             call_count: 0,
             queued_calls: VecDeque::new(),
@@ -174,8 +169,7 @@ impl Exchange {
                     None => continue,
                 },
                 frame = process.frames.next() => {
-                    let lost = if self.is_stripping { WorkerLoss::StrippingTypes } else { WorkerLoss::Broken };
-                    let frame = frame.and_then(Result::ok).ok_or(lost)?;
+                    let frame = frame.and_then(Result::ok).ok_or(WorkerLoss::Broken)?;
                     let message = FromWorker::decode(&frame.freeze()).ok_or(WorkerLoss::Broken)?;
                     if let Some(event) = self.handle_message(message)? {
                         return Ok(event);
@@ -203,7 +197,7 @@ impl Exchange {
                 }
                 part = self.response_bodies.next_part(), if self.response_bodies.is_reading() => {
                     if let Some((call, part)) = part {
-                        queue_message(process, &ToWorker::BodyPart { call, part });
+                        process.queue(&ToWorker::BodyPart { call, part });
                     }
                 }
             }
@@ -240,7 +234,7 @@ impl Exchange {
     pub(crate) fn acknowledge(&mut self, count: u32) {
         if let ResponseStage::Streaming { unacknowledged, .. } = &mut self.stage {
             *unacknowledged = unacknowledged.saturating_sub(count);
-            queue_message(&mut self.process, &ToWorker::WindowUpdate(count));
+            self.process.queue(&ToWorker::WindowUpdate(count));
         }
     }
 
@@ -248,7 +242,7 @@ impl Exchange {
     pub(crate) fn cancel_stream(&mut self) {
         if let ResponseStage::Streaming { is_cancelled, .. } = &mut self.stage {
             *is_cancelled = true;
-            queue_message(&mut self.process, &ToWorker::CancelStream);
+            self.process.queue(&ToWorker::CancelStream);
             self.wall_deadline = self.wall_deadline.min(Instant::now() + CANCEL_GRACE + self.grace);
             if self.wall_deadline < self.next_check.deadline() {
                 self.next_check.as_mut().reset(self.wall_deadline);
@@ -257,18 +251,10 @@ impl Exchange {
     }
 }
 
-/// Queues a message to be written; returns false if it does not fit into a frame.
-fn queue_message(process: &mut WorkerProcess, message: &ToWorker) -> bool {
-    let mut frame = Vec::new();
-    let fits = encode_frame(&mut frame, message);
-    process.outgoing.extend_from_slice(&frame);
-    fits
-}
-
 fn queue_call_result(process: &mut WorkerProcess, call: u32, result: Result<HostCallOutput, HostError>) {
-    if !queue_message(process, &ToWorker::CallResult { call, result }) {
+    if !process.queue(&ToWorker::CallResult { call, result }) {
         let error = host_error("response_too_large", "the answer is too large");
-        queue_message(process, &ToWorker::CallResult { call, result: Err(error) });
+        process.queue(&ToWorker::CallResult { call, result: Err(error) });
     }
 }
 
@@ -277,12 +263,12 @@ impl Exchange {
     pub(crate) fn complete(
         self,
         lease: WorkerLease,
-        version: VersionKey,
+        bundle: BundleDigest,
         completed: JobResult,
     ) -> Result<Outcome, Failure> {
         let mut process = self.process;
         process.end_job(Duration::from_micros(completed.cpu_micros));
-        process.record_cached(version, completed.is_cached);
+        process.record_cached(bundle, completed.is_cached);
         if !completed.should_retire {
             lease.return_worker(process);
         }
@@ -292,10 +278,6 @@ impl Exchange {
     /// Handles one message. A worker that exceeds a limit that it should have enforced itself counts as broken.
     fn handle_message(&mut self, message: FromWorker) -> Result<Option<ExchangeEvent>, WorkerLoss> {
         match message {
-            FromWorker::TypesStripped => {
-                self.is_stripping = false;
-                Ok(None)
-            }
             FromWorker::Log { level, message } => {
                 self.forward_log_line(level, message)?;
                 Ok(None)
@@ -375,7 +357,10 @@ impl Exchange {
                 };
                 if fits { Ok(Some(ExchangeEvent::Completed(completed))) } else { Err(WorkerLoss::Broken) }
             }
-            FromWorker::Ready(_) => Err(WorkerLoss::Broken),
+            // None of these responds to a job.
+            FromWorker::Ready { .. } | FromWorker::TypesStripped | FromWorker::Compiled(_) => {
+                Err(WorkerLoss::Broken)
+            }
         }
     }
 

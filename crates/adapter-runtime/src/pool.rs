@@ -152,15 +152,21 @@ impl Pool {
         {
             return Ok((lease, process));
         }
+        let process = self.fresh_worker().await?;
+        Ok((lease, process))
+    }
+
+    /// Returns a process that has run nothing yet, and that no share pays for.
+    async fn fresh_worker(self: &Arc<Self>) -> Result<WorkerProcess, Failure> {
         let prewarmed = self.take_prewarmed();
         self.replenish();
         if let Some(process) = prewarmed {
-            return Ok((lease, process));
+            return Ok(process);
         }
         match self.spawn().await {
             Ok(process) => {
                 self.log_confinement_once(&process);
-                Ok((lease, process))
+                Ok(process)
             }
             Err(error) => {
                 tracing::error!(%error, "a worker process cannot be started");
@@ -347,6 +353,14 @@ fn concurrency_limit(config: &RuntimeConfig, kind: WorkloadKind) -> usize {
 }
 
 impl WorkerLease {
+    /// Returns another process, which has run nothing yet, at the cost of the lease's share.
+    pub(crate) async fn fresh_worker(&self) -> Result<WorkerProcess, Failure> {
+        let mut process = self.pool.fresh_worker().await?;
+        process.bind_share(&self.pool.usage, self.key.share);
+        process.enforce_fair_share();
+        Ok(process)
+    }
+
     /// Takes the guard that counts the invocation of this lease as computing.
     pub(crate) fn take_busy_guard(&mut self) -> Option<BusyGuard> {
         self.busy.take()

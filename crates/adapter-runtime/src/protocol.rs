@@ -9,10 +9,13 @@ use std::{collections::BTreeMap, fmt, path::Path, time::Duration};
 use bytes::Bytes;
 use kernel::RedirectMode;
 use runs::engine::{
-    Bindings, Failure, FailureCode, HostError, HttpRequest, HttpResponse, InvocationLimits, KeyUse, LogLevel,
+    Bindings, BundleDigest, Failure, FailureCode, HostError, HttpRequest, HttpResponse, InvocationLimits,
+    KeyUse, LogLevel,
 };
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
+
+use crate::program_build::ProgramBuild;
 
 /// Bytes of a frame without its length, at most, in either direction.
 pub(crate) const MAX_FRAME: usize = 32 << 20;
@@ -35,11 +38,10 @@ const MAX_MEMORY: u64 = 512 << 20;
 /// Processor time that one invocation may ask for, at most.
 pub(crate) const MAX_CPU: Duration = Duration::from_secs(120);
 
-/// The UUID of a version.
-pub(crate) type VersionKey = [u8; 16];
-
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
+    /// Compiles a bundle, in a process that runs no job before or after.
+    Compile { files: BTreeMap<String, String>, limits: JobLimits },
     /// Runs a job. The next one comes after its [`FromWorker::Completed`].
     Invoke(Box<Job>),
     /// The result of a [`FromWorker::Call`].
@@ -54,11 +56,12 @@ pub(crate) enum ToWorker {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
-    pub(crate) version: VersionKey,
-    /// `None` if the worker has compiled this version already.
-    pub(crate) files: Option<BTreeMap<String, String>>,
-    /// A version to drop. The parent decides, so that the worker needs no eviction policy.
-    pub(crate) evict: Option<VersionKey>,
+    /// The code to run.
+    pub(crate) bundle: BundleDigest,
+    /// [`CompiledModules`], encoded; `None` if the worker has those of this code already.
+    pub(crate) bytecode: Option<Bytes>,
+    /// Code to drop. The parent decides, so that the worker needs no eviction policy.
+    pub(crate) evict: Option<BundleDigest>,
     pub(crate) bindings: Bindings,
     pub(crate) task: Task,
     pub(crate) limits: JobLimits,
@@ -66,9 +69,19 @@ pub(crate) struct Job {
     pub(crate) is_low_priority: bool,
 }
 
+/// The modules of a bundle as bytecode. The parent only stores them and passes them on: QuickJS trusts bytecode, so they come
+/// from a process that had run no app code.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CompiledModules {
+    /// Name of the entry module.
+    pub(crate) entry: String,
+    /// Bytecode by name.
+    pub(crate) modules: BTreeMap<String, Vec<u8>>,
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Task {
-    /// Compiles and links the bundle, and looks at its exports.
+    /// Links the bundle, runs its top level, and looks at its exports.
     Check,
     /// Calls `scheduled` with an event in JSON.
     Scheduled(String),
@@ -130,9 +143,14 @@ impl fmt::Debug for SecretText {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum FromWorker {
     /// The first message of a process.
-    Ready(Confinement),
-    /// Tells that the types of the job's files are stripped, if [`has_typescript`] says that there are any.
+    Ready {
+        confinement: Confinement,
+        build: ProgramBuild,
+    },
+    /// Tells that the types of the files to compile are stripped, if [`has_typescript`] says that there are any.
     TypesStripped,
+    /// Responds to [`ToWorker::Compile`] with [`CompiledModules`], encoded.
+    Compiled(Result<Bytes, Fault>),
     Log {
         level: LogLevel,
         message: String,
@@ -228,7 +246,7 @@ pub(crate) struct BufferedResponse {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct JobResult {
     pub(crate) result: Result<Outcome, Fault>,
-    /// True if the worker keeps the compiled version.
+    /// True if the worker keeps the bytecode.
     pub(crate) is_cached: bool,
     /// True if the process has used half of its processor time and should be replaced.
     pub(crate) should_retire: bool,

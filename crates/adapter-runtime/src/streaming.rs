@@ -9,13 +9,13 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use futures::{FutureExt as _, Stream, StreamExt as _};
-use runs::engine::{Failure, FailureCode, StreamedResponse};
+use runs::engine::{BundleDigest, Failure, FailureCode, StreamedResponse};
 use tokio::sync::{Notify, oneshot};
 
 use crate::{
     exchange::{Exchange, ExchangeEvent, WorkerLoss, lost_worker_failure},
     pool::{StreamPermit, WorkerLease},
-    protocol::{ResponseHead, STREAM_WINDOW, VersionKey},
+    protocol::{ResponseHead, STREAM_WINDOW},
 };
 
 /// Bytes that the reader took at which the worker is told. Until then the worker goes on to fill its window.
@@ -25,12 +25,12 @@ const WINDOW_UPDATE_THRESHOLD: u32 = STREAM_WINDOW / 4;
 pub(crate) fn start_streaming(
     exchange: Exchange,
     permits: (WorkerLease, StreamPermit),
-    version: VersionKey,
+    bundle: BundleDigest,
     head: ResponseHead,
 ) -> StreamedResponse {
     let buffer = Arc::new(BodyBuffer::default());
     let (sender, completion) = oneshot::channel();
-    tokio::spawn(drive_exchange(exchange, permits, version, BodyWriter(Arc::clone(&buffer)), sender));
+    tokio::spawn(drive_exchange(exchange, permits, bundle, BodyWriter(Arc::clone(&buffer)), sender));
     let ResponseHead { status, headers } = head;
     let completion = async move { completion.await.unwrap_or_else(|_| Err(interrupted_failure())) };
     StreamedResponse { status, headers, body: BodyReader(buffer).boxed(), completion: completion.boxed() }
@@ -142,7 +142,7 @@ impl Drop for BodyReader {
 async fn drive_exchange(
     mut exchange: Exchange,
     (lease, _permit): (WorkerLease, StreamPermit),
-    version: VersionKey,
+    bundle: BundleDigest,
     writer: BodyWriter,
     mut completion: oneshot::Sender<Result<(), Failure>>,
 ) {
@@ -171,7 +171,7 @@ async fn drive_exchange(
         }
     };
     let result = match completed {
-        Ok(completed) => exchange.complete(lease, version, completed).map(drop),
+        Ok(completed) => exchange.complete(lease, bundle, completed).map(drop),
         Err(lost) => {
             let limits = exchange.limits;
             let failure = lost_worker_failure(&exchange.process, &lease, lost, &limits).await;

@@ -19,13 +19,14 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use process_snapshot::{ServeError, install_alarm_handler, run_yielding, serve};
-use runs::engine::{Bindings, FailureCode};
+use runs::engine::{Bindings, BundleDigest, FailureCode};
 use rustix::thread::set_name;
 
+use crate::program_build::ProgramBuild;
 use crate::protocol::{
-    Fault, FromWorker, Job, JobLimits, JobResult, LONG_COMPUTATION, Outcome, Task, ToWorker, VersionKey,
-    has_typescript,
+    Fault, FromWorker, Job, JobLimits, JobResult, LONG_COMPUTATION, Outcome, Task, ToWorker, has_typescript,
 };
 use bundle::CompiledBundle;
 use parent_pipe::ParentPipe;
@@ -36,6 +37,7 @@ use realm::AppRealm;
 #[must_use]
 pub fn worker_main() -> ExitCode {
     let confinement = confine::confine_fork_server();
+    let build = ProgramBuild::current();
     let pipe = Rc::<RefCell<ParentPipe>>::default();
     let Ok(realm) = AppRealm::build(Rc::clone(&pipe)) else { return ExitCode::FAILURE };
     let mut worker = Worker { pipe, realm, bundles: HashMap::new() };
@@ -52,7 +54,7 @@ pub fn worker_main() -> ExitCode {
     }
     let _ = set_name(c"app-worker");
     let confinement = confine::confine_worker(confinement);
-    if worker.pipe.borrow_mut().send(&FromWorker::Ready(confinement)).is_err() {
+    if worker.pipe.borrow_mut().send(&FromWorker::Ready { confinement, build }).is_err() {
         return ExitCode::FAILURE;
     }
     worker.serve();
@@ -62,7 +64,7 @@ pub fn worker_main() -> ExitCode {
 struct Worker {
     pipe: Rc<RefCell<ParentPipe>>,
     realm: AppRealm,
-    bundles: HashMap<VersionKey, Rc<CompiledBundle>>,
+    bundles: HashMap<BundleDigest, Rc<CompiledBundle>>,
 }
 
 impl Worker {
@@ -100,6 +102,12 @@ impl Worker {
                     }
                     self.realm.reset();
                 }
+                Ok(Some(ToWorker::Compile { files, limits })) => {
+                    let compiled = run_yielding(LONG_COMPUTATION, || self.compile(files, limits));
+                    if !self.send_compiled(compiled) {
+                        return;
+                    }
+                }
                 // Messages that came too late for their invocation.
                 Ok(
                     Some(
@@ -116,42 +124,60 @@ impl Worker {
     }
 
     fn invoke(&mut self, job: Job) -> JobResult {
-        let Job { version, files, evict, bindings, task, limits, is_low_priority } = job;
+        let Job { bundle, bytecode, evict, bindings, task, limits, is_low_priority } = job;
         let used_before = budget::cpu_time();
         if let Some(evict) = evict {
             self.bundles.remove(&evict);
         }
         let free_time = if is_low_priority { Duration::ZERO } else { LONG_COMPUTATION };
         let result = run_yielding(free_time, || {
-            let compiled = self.get_or_compile(version, files, limits)?;
+            let compiled = self.load_bundle(bundle, bytecode)?;
             task_runner::run_task(task, &bindings, limits, &compiled, &self.realm, &self.pipe)
         });
         let cpu_time_limit = Duration::from_secs(confine::MAX_PROCESS_CPU_SECONDS / 2);
         let used = budget::cpu_time();
         JobResult {
             result,
-            is_cached: self.bundles.contains_key(&version),
+            is_cached: self.bundles.contains_key(&bundle),
             should_retire: used > cpu_time_limit,
             cpu_micros: u64::try_from(used.saturating_sub(used_before).as_micros()).unwrap_or(u64::MAX),
         }
     }
 
-    fn get_or_compile(
+    fn load_bundle(
         &mut self,
-        version: VersionKey,
-        files: Option<BTreeMap<String, String>>,
-        limits: JobLimits,
+        bundle: BundleDigest,
+        bytecode: Option<Bytes>,
     ) -> Result<Rc<CompiledBundle>, Fault> {
-        if let Some(mut files) = files {
-            if has_typescript(&files) {
-                bundle::strip_types(&mut files)?;
-                self.report_types_stripped()?;
-            }
-            let compiled = Rc::new(CompiledBundle::compile(&files, limits)?);
-            self.bundles.insert(version, compiled);
+        if let Some(bytecode) = bytecode {
+            let unreadable = || Fault::new(FailureCode::WorkerLost, "the worker cannot read the bytecode");
+            let compiled = CompiledBundle::decode(&bytecode).ok_or_else(unreadable)?;
+            self.bundles.insert(bundle, Rc::new(compiled));
         }
-        let missing = || Fault::new(FailureCode::WorkerLost, "the worker does not have this version");
-        self.bundles.get(&version).cloned().ok_or_else(missing)
+        let missing = || Fault::new(FailureCode::WorkerLost, "the worker does not have this code");
+        self.bundles.get(&bundle).cloned().ok_or_else(missing)
+    }
+
+    fn compile(&self, mut files: BTreeMap<String, String>, limits: JobLimits) -> Result<Bytes, Fault> {
+        if has_typescript(&files) {
+            bundle::strip_types(&mut files)?;
+            self.report_types_stripped()?;
+        }
+        let too_large = || Fault::new(FailureCode::InvalidBundle, "the compiled code is too large");
+        CompiledBundle::compile(&files, limits)?.encode().ok_or_else(too_large)
+    }
+
+    /// Sends the result of a compilation. Returns false if the parent is gone.
+    fn send_compiled(&self, compiled: Result<Bytes, Fault>) -> bool {
+        let mut pipe = self.pipe.borrow_mut();
+        let sent = match pipe.send(&FromWorker::Compiled(compiled)) {
+            Ok(false) => {
+                let fault = Fault::new(FailureCode::InvalidBundle, "the compiled code is too large");
+                pipe.send(&FromWorker::Compiled(Err(fault)))
+            }
+            other => other,
+        };
+        sent.is_ok() && pipe.flush().is_ok()
     }
 
     /// Tells the parent at once that from now on a lost process is not the parser's doing.

@@ -12,20 +12,21 @@ use bytes::BytesMut;
 use futures::StreamExt as _;
 use kernel::ShareId;
 use process_snapshot::{ChildProcess, ForkedProcess, Priority};
-use runs::engine::Host;
+use runs::engine::{BundleDigest, Host};
 use tokio::{net::unix::pipe, time::timeout};
 use tokio_util::codec::{FramedRead, LengthDelimitedCodec};
 
 use crate::{
     cooperative_reader::CooperativeReader,
     cpu_usage::CpuUsage,
-    protocol::{Confinement, FromWorker, MAX_FRAME, VersionKey},
+    program_build::ProgramBuild,
+    protocol::{Confinement, FromWorker, MAX_FRAME, ToWorker, encode_frame},
 };
 
 /// Time a process may take until it is ready.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
-/// Versions that a worker keeps compiled, at most.
-const MAX_CACHED_VERSIONS: usize = 16;
+/// Bundles whose bytecode a worker keeps, at most.
+const MAX_CACHED_BUNDLES: usize = 16;
 
 /// A worker process. Dropping it kills it.
 pub(crate) struct WorkerProcess {
@@ -34,9 +35,11 @@ pub(crate) struct WorkerProcess {
     pub(crate) frames: FramedRead<CooperativeReader<pipe::Receiver>, LengthDelimitedCodec>,
     /// Bytes that wait to be written. A frame that was begun must be finished, so they outlive an invocation.
     pub(crate) outgoing: BytesMut,
-    /// Versions that the worker has compiled, the least recently used first.
-    cached_versions: VecDeque<VersionKey>,
+    /// Bundles whose bytecode the worker has, the least recently used first.
+    cached_bundles: VecDeque<BundleDigest>,
     pub(crate) confinement: Confinement,
+    /// The build of its program.
+    pub(crate) build: ProgramBuild,
     priority: Priority,
     /// Priority that the process's session was given, or could not be given.
     session_priority: Priority,
@@ -77,13 +80,14 @@ impl WorkerProcess {
             return Err(io::Error::other(format!("the worker ended before it was ready{status}")));
         };
         match FromWorker::decode(&greeting?.freeze()) {
-            Some(FromWorker::Ready(confinement)) => Ok(Self {
+            Some(FromWorker::Ready { confinement, build }) => Ok(Self {
                 child,
                 stdin,
                 frames,
                 outgoing: BytesMut::new(),
-                cached_versions: VecDeque::new(),
+                cached_bundles: VecDeque::new(),
                 confinement,
+                build,
                 priority: Priority::Normal,
                 session_priority: Priority::Normal,
                 account: None,
@@ -180,26 +184,34 @@ impl WorkerProcess {
         self.child.wait_exit_status().await
     }
 
-    /// Returns true if the worker has compiled the version, and makes that the most recently used one.
-    pub(crate) fn touch_version(&mut self, version: VersionKey) -> bool {
-        let at = self.cached_versions.iter().position(|known| *known == version);
-        if let Some(version) = at.and_then(|at| self.cached_versions.remove(at)) {
-            self.cached_versions.push_back(version);
+    /// Queues a message to be written; returns false if it does not fit into a frame.
+    pub(crate) fn queue(&mut self, message: &ToWorker) -> bool {
+        let mut frame = Vec::new();
+        let fits = encode_frame(&mut frame, message);
+        self.outgoing.extend_from_slice(&frame);
+        fits
+    }
+
+    /// Returns true if the worker has the bytecode of a bundle, and makes that the most recently used one.
+    pub(crate) fn touch_bundle(&mut self, bundle: BundleDigest) -> bool {
+        let at = self.cached_bundles.iter().position(|known| *known == bundle);
+        if let Some(bundle) = at.and_then(|at| self.cached_bundles.remove(at)) {
+            self.cached_bundles.push_back(bundle);
         }
         at.is_some()
     }
 
-    /// Removes and returns the least recently used version if there is no room for another one.
-    pub(crate) fn evict_lru_version(&mut self) -> Option<VersionKey> {
-        if self.cached_versions.len() < MAX_CACHED_VERSIONS { None } else { self.cached_versions.pop_front() }
+    /// Removes and returns the least recently used bundle if there is no room for another one.
+    pub(crate) fn evict_lru_bundle(&mut self) -> Option<BundleDigest> {
+        if self.cached_bundles.len() < MAX_CACHED_BUNDLES { None } else { self.cached_bundles.pop_front() }
     }
 
-    /// Records a version that the worker says it has kept, or has not.
-    pub(crate) fn record_cached(&mut self, version: VersionKey, kept: bool) {
-        if !self.touch_version(version) && kept {
-            self.cached_versions.push_back(version);
+    /// Records a bundle whose bytecode the worker says it has kept, or has not.
+    pub(crate) fn record_cached(&mut self, bundle: BundleDigest, kept: bool) {
+        if !self.touch_bundle(bundle) && kept {
+            self.cached_bundles.push_back(bundle);
         } else if !kept {
-            self.cached_versions.retain(|known| *known != version);
+            self.cached_bundles.retain(|known| *known != bundle);
         }
     }
 }

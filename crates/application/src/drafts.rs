@@ -53,7 +53,7 @@ impl Application {
             Ok::<_, Problem>(admit_draft(tx, ctx, &can_run, runs_per_month).await?)
         }))
         .await?;
-        let bundle = Arc::new(Bundle { version: ctx.new_id(), files });
+        let bundle = Arc::new(Bundle::new(ctx.new_id(), files));
         let call = DraftCall { workspace, app, version, bundle, handler };
         self.draft_runner().invoke_draft(call).await.map_err(|failure| match failure.code {
             FailureCode::Overloaded | FailureCode::WorkerLost => {

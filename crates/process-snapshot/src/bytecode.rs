@@ -4,7 +4,7 @@
 
 use rquickjs::{Ctx, Module, WriteOptions, module::Declared};
 
-/// Bytecode of one module. It can be made from a module alone, never from bytes, since QuickJS trusts what it loads.
+/// Bytecode of one module, made by this program. QuickJS trusts what it loads.
 pub struct Bytecode(Vec<u8>);
 
 impl Bytecode {
@@ -26,12 +26,28 @@ impl Bytecode {
         module.write(options).map(Self)
     }
 
+    /// Takes bytes from another process of this program.
+    ///
+    /// They must be those of [`Bytecode::as_bytes`] in a process of the same build that had run no foreign code: the engine does
+    /// not verify them, and memory is corrupted otherwise.
+    #[must_use]
+    pub fn from_same_program(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// Returns the bytes, for another process of this program.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Declares the module in a context; its imports are linked when it is evaluated.
     ///
     /// # Errors
     /// If the memory limit of the runtime is reached.
     pub fn load<'js>(&self, ctx: Ctx<'js>) -> rquickjs::Result<Module<'js, Declared>> {
-        // SAFETY: only `Module::write` makes the bytes, with the engine that this very program is linked with.
+        // SAFETY: only `Module::write` makes the bytes, with the engine that this very program is linked with. The caller of
+        // `from_same_program` promised it.
         unsafe { Module::load(ctx, &self.0) }
     }
 }

@@ -175,13 +175,13 @@ async fn check_issuers(arguments: &ServeArguments) -> anyhow::Result<String> {
 }
 
 async fn check_sandbox(arguments: &ServeArguments) -> anyhow::Result<String> {
-    let engine = crate::serve::start_runtime(1, arguments.require_sandbox)?;
+    let engine = crate::serve::start_runtime(1, arguments.require_sandbox, None)?;
     let missing = engine.confinement().await?.missing_layers();
     let random = SystemRandomness;
     let random: &dyn kernel::Randomness = &random;
     let now = SystemClock.now();
     let files = BTreeMap::from([("main.js".to_owned(), "export default { scheduled() {} }".to_owned())]);
-    let bundle = Arc::new(Bundle { version: Id::generate(random, now), files });
+    let bundle = Arc::new(Bundle::new(Id::generate(random, now), files));
     let handlers = engine.check(Id::generate(random, now), None, bundle).await?;
     ensure!(handlers.scheduled, "the handler of a test app was not found");
     Ok(match missing.as_slice() {

@@ -1,6 +1,8 @@
 //! `qala serve`: builds the adapters, wires the API and the workers, and shuts them down in order.
 
-use std::{collections::BTreeMap, io::IsTerminal as _, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap, io::IsTerminal as _, path::Path, process::ExitCode, sync::Arc, time::Duration,
+};
 
 use adapter_dns::DnsTxtResolver;
 use adapter_gate::{ClientMetadataFetcher, EgressClient, EgressLimits};
@@ -8,7 +10,7 @@ use adapter_jwt::RingJwtVerifier;
 use adapter_oidc::OidcIssuers;
 use adapter_passkeys::WebauthnRelyingParty;
 use adapter_rows::{PgOptions, PgRows, Shards, SqliteOptions, SqliteRows};
-use adapter_runtime::{ConcurrencyLimits, QuickJsEngine, RuntimeConfig};
+use adapter_runtime::{BytecodeDirectory, ConcurrencyLimits, QuickJsEngine, RuntimeConfig};
 use adapter_store::Store;
 use anyhow::{Context as _, ensure};
 use api::{Api, ConsoleEntry, HttpConfig};
@@ -22,12 +24,15 @@ use identity::{
     ports::{SessionUsageWriter as _, TokenUsageWriter as _},
 };
 use kernel::{
-    Clock, Id, Randomness, SystemClock, SystemRandomness, id::NodeId, mail::Delivery, token::Peppers,
-    vault::Vault,
+    Clock, Id, Randomness, SystemClock, SystemRandomness,
+    id::NodeId,
+    mail::Delivery,
+    token::Peppers,
+    vault::{MasterKeys, Vault},
 };
 use projects::ports::KeyUsageWriter as _;
 use runs::engine::{Engine, InvocationLimits};
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretBox};
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use workers::{
@@ -101,7 +106,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> anyhow::Result<ExitCode>
     let rows = backend_data::Engine::with_system(open_rows(&arguments.database, &arguments.rows).await?);
     let rows = Arc::new(rows.with_write_observer(Arc::clone(&row_changes) as _));
     let (mail_transport, delivery) = mail::mail_transport(&arguments, &public_url, Arc::clone(&clock))?;
-    let engine = start_runtime(arguments.workers, arguments.require_sandbox)?;
+    let bytecode = bytecode_directory(&keys, &arguments.database.data_dir);
+    let engine = start_runtime(arguments.workers, arguments.require_sandbox, bytecode)?;
     if arguments.require_sandbox {
         engine.confinement().await.context("--require-sandbox")?;
     }
@@ -342,10 +348,21 @@ pub(crate) async fn open_rows(
     }
 }
 
-pub(crate) fn start_runtime(workers: u16, require_walls: bool) -> anyhow::Result<QuickJsEngine> {
+/// Returns where the compiled code of apps is kept over restarts, sealed with a key of the newest master key.
+fn bytecode_directory(keys: &MasterKeys, data_dir: &Path) -> Option<BytecodeDirectory> {
+    let (_, key) = keys.derive_keys("bytecode").next()?;
+    Some(BytecodeDirectory { path: data_dir.join("bytecode"), key: Arc::new(SecretBox::new(Box::new(key))) })
+}
+
+pub(crate) fn start_runtime(
+    workers: u16,
+    require_walls: bool,
+    bytecode_directory: Option<BytecodeDirectory>,
+) -> anyhow::Result<QuickJsEngine> {
     let config = RuntimeConfig {
         concurrency: ConcurrencyLimits::for_runs(workers.into()),
         require_confinement: require_walls,
+        bytecode_directory,
         ..RuntimeConfig::default()
     };
     QuickJsEngine::start(config).context("cannot start the sandbox")

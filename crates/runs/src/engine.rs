@@ -3,7 +3,12 @@
 //! An [`Engine`] knows JavaScript and limits; it has no sockets and no secrets. Every request of app code to the
 //! outside goes through the [`Host`], which the caller of the engine provides for one invocation.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
@@ -15,6 +20,7 @@ use kernel::{
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
 
 /// Runs app code.
 #[async_trait]
@@ -57,12 +63,46 @@ pub struct ExportedHandlers {
 }
 
 /// Code of an app: ES modules by path. `main.js` is the entry point.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Bundle {
-    /// Version that it belongs to; the code of a version never changes.
-    pub version: VersionId,
-    /// Source text by path.
-    pub files: BTreeMap<String, String>,
+    version: VersionId,
+    files: BTreeMap<String, String>,
+    digest: OnceLock<BundleDigest>,
+}
+
+/// SHA-256 of the paths and texts of a bundle. Equal code has equal digests, whatever version it belongs to.
+pub type BundleDigest = [u8; 32];
+
+impl Bundle {
+    /// Makes a bundle of the source text by path. The code of a version never changes.
+    #[must_use]
+    pub fn new(version: VersionId, files: BTreeMap<String, String>) -> Self {
+        Self { version, files, digest: OnceLock::new() }
+    }
+
+    /// Returns the version that the code belongs to.
+    #[must_use]
+    pub fn version(&self) -> VersionId {
+        self.version
+    }
+
+    /// Returns the source text by path.
+    #[must_use]
+    pub fn files(&self) -> &BTreeMap<String, String> {
+        &self.files
+    }
+
+    /// Returns the digest of the code, which is computed once.
+    pub fn digest(&self) -> BundleDigest {
+        *self.digest.get_or_init(|| {
+            let mut digest = Sha256::new();
+            for text in self.files.iter().flat_map(|(path, source)| [path, source]) {
+                digest.update((text.len() as u64).to_le_bytes());
+                digest.update(text);
+            }
+            digest.finalize().into()
+        })
+    }
 }
 
 /// One call of app code.

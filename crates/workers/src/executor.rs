@@ -518,7 +518,7 @@ impl AppServer for Executor {
 /// Returns the label of the first step of a run.
 fn step_label(bundle: &Bundle) -> String {
     let entry =
-        if bundle.files.contains_key(TYPESCRIPT_ENTRY_FILE) { TYPESCRIPT_ENTRY_FILE } else { ENTRY_FILE };
+        if bundle.files().contains_key(TYPESCRIPT_ENTRY_FILE) { TYPESCRIPT_ENTRY_FILE } else { ENTRY_FILE };
     format!("Run {entry}")
 }
 

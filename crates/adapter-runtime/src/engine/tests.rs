@@ -23,6 +23,8 @@ use uuid::Uuid;
 use super::*;
 use crate::{
     QuickJsEngine, RuntimeConfig,
+    bytecode::{Bytecode, BytecodeKey},
+    program_build::ProgramBuild,
     protocol::{BufferedResponse, FromWorker, JobResult, MAX_CHUNK, ResponseHead},
     spawner::WorkerFactory,
 };
@@ -36,6 +38,8 @@ const CONFINEMENT: Confinement = Confinement {
     rlimits: false,
     dies_with_parent: false,
 };
+
+const READY: FromWorker = FromWorker::Ready { confinement: CONFINEMENT, build: ProgramBuild::ZERO };
 
 fn head(status: u16) -> FromWorker {
     FromWorker::Head(ResponseHead { status, headers: Vec::new() })
@@ -80,7 +84,21 @@ impl WorkerFactory for ScriptedWorkers {
     fn recycle(&mut self) {}
 }
 
-/// Invokes an engine whose worker sends these messages, whatever it is asked.
+/// Makes an engine each of whose workers sends these messages. They are in the file.
+fn scripted_engine(says: &[FromWorker]) -> (QuickJsEngine, tempfile::NamedTempFile) {
+    let mut frames = Vec::new();
+    READY.encode(&mut frames);
+    for message in says {
+        assert!(message.encode(&mut frames));
+    }
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&frames).unwrap();
+    let spawner = Spawner::with_factory(ScriptedWorkers(file.path().into())).unwrap();
+    let config = RuntimeConfig { prewarmed: 0, ..RuntimeConfig::default() };
+    (QuickJsEngine::with_spawner(spawner, config).unwrap(), file)
+}
+
+/// Invokes an engine whose worker sends these messages, whatever it is asked. The code is compiled already.
 async fn invoke_scripted(says: &[FromWorker], entry: HandlerCall) -> Result<HandlerOutput, Failure> {
     invoke_scripted_within(100_000, says, entry).await
 }
@@ -90,23 +108,29 @@ async fn invoke_scripted_within(
     says: &[FromWorker],
     entry: HandlerCall,
 ) -> Result<HandlerOutput, Failure> {
-    let mut frames = Vec::new();
-    FromWorker::Ready(CONFINEMENT).encode(&mut frames);
-    for message in says {
-        assert!(message.encode(&mut frames));
-    }
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(&frames).unwrap();
-    let spawner = Spawner::with_factory(ScriptedWorkers(file.path().into())).unwrap();
-    let config = RuntimeConfig { prewarmed: 0, ..RuntimeConfig::default() };
-    let engine = QuickJsEngine::with_spawner(spawner, config).unwrap();
+    let (engine, _script) = scripted_engine(says);
+    invoke(&engine, streamed, entry, true).await
+}
+
+/// Invokes an engine whose code is compiled, or is not.
+async fn invoke(
+    engine: &QuickJsEngine,
+    streamed: u64,
+    entry: HandlerCall,
+    is_compiled: bool,
+) -> Result<HandlerOutput, Failure> {
     let id = Uuid::from_u128(1);
-    let bundle = Bundle { version: Id::from_uuid(id), files: BTreeMap::new() };
+    let bundle = Bundle::new(Id::from_uuid(id), BTreeMap::new());
     let limits = InvocationLimits {
         wall_time: Duration::from_secs(20),
         streamed_bytes: streamed,
         ..InvocationLimits::default()
     };
+    if is_compiled {
+        let key = BytecodeKey { workspace: Id::from_uuid(id), digest: bundle.digest() };
+        let bytecode = Bytecode { build: ProgramBuild::ZERO, modules: Bytes::new() };
+        engine.bytecode.get_or_compile(key, ProgramBuild::ZERO, async || Ok(bytecode)).await?;
+    }
     let invocation = Invocation {
         workspace: Id::from_uuid(id),
         share: ShareId::default(),
@@ -116,9 +140,7 @@ async fn invoke_scripted_within(
         handler: entry,
         limits,
     };
-    let output = engine.invoke(invocation, Arc::new(NoHost)).await;
-    file.close().unwrap();
-    output
+    engine.invoke(invocation, Arc::new(NoHost)).await
 }
 
 fn request() -> HandlerCall {
@@ -134,7 +156,10 @@ async fn an_answer_that_begins_as_none_may_is_refused() {
         vec![head(100)],
         vec![head(600)],
         vec![completed(Ok(Outcome::Streamed))],
-        vec![FromWorker::Ready(CONFINEMENT)],
+        vec![READY],
+        // Bytecode is taken from a process that compiles, and from no other.
+        vec![FromWorker::TypesStripped],
+        vec![FromWorker::Compiled(Ok(Bytes::new()))],
         // More cancellations than calls.
         vec![FromWorker::CancelCall(1)],
     ] {
@@ -151,6 +176,25 @@ async fn an_answer_that_begins_as_none_may_is_refused() {
     };
     let failure = invoke_scripted(&[head(200)], HandlerCall::Scheduled(event)).await.unwrap_err();
     assert_eq!(failure.code, FailureCode::WorkerLost);
+}
+
+#[tokio::test]
+async fn a_compilation_that_ends_as_none_may_is_refused() {
+    for says in [
+        vec![head(200)],
+        vec![completed(Ok(buffered_response()))],
+        vec![READY],
+        // There is no TypeScript.
+        vec![FromWorker::TypesStripped, FromWorker::Compiled(Ok(Bytes::new()))],
+    ] {
+        let (engine, _script) = scripted_engine(&says);
+        let failure = invoke(&engine, 0, request(), false).await.unwrap_err();
+        assert_eq!(failure.code, FailureCode::WorkerLost, "{says:?}");
+    }
+    let fault = Fault::new(FailureCode::InvalidBundle, "no");
+    let (engine, _script) = scripted_engine(&[FromWorker::Compiled(Err(fault))]);
+    let failure = invoke(&engine, 0, request(), false).await.unwrap_err();
+    assert_eq!((failure.code, &failure.message[..]), (FailureCode::InvalidBundle, "no"));
 }
 
 #[tokio::test]

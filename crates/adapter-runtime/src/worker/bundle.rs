@@ -6,6 +6,7 @@ use std::{
     rc::Rc,
 };
 
+use bytes::Bytes;
 use process_snapshot::{Bytecode, MeteredRuntime};
 use rquickjs::{
     Context, Ctx, Module,
@@ -16,7 +17,7 @@ use rquickjs::{
 use runs::engine::FailureCode;
 
 use super::{budget::Budget, parent_pipe::ParentPipe};
-use crate::protocol::{Fault, JobLimits, has_extension, is_typescript};
+use crate::protocol::{CompiledModules, Fault, JobLimits, has_extension, is_typescript};
 
 /// Names that the entry module of a bundle may have.
 const ENTRY_MODULES: [&str; 2] = ["main.js", "main.ts"];
@@ -110,7 +111,7 @@ type AppIntrinsics = (
 
 /// The modules of a bundle as bytecode, by name.
 pub(super) struct CompiledBundle {
-    entry: &'static str,
+    entry: String,
     modules: BTreeMap<String, Bytecode>,
 }
 
@@ -221,7 +222,22 @@ impl CompiledBundle {
             }
             modules.insert(name.clone(), compiled?);
         }
-        Ok(Self { entry, modules })
+        Ok(Self { entry: entry.to_owned(), modules })
+    }
+
+    /// Encodes the modules for the parent; `None` if they cannot be encoded.
+    pub(super) fn encode(&self) -> Option<Bytes> {
+        let modules = self.modules.iter().map(|(name, code)| (name.clone(), code.as_bytes().to_vec()));
+        let compiled = CompiledModules { entry: self.entry.clone(), modules: modules.collect() };
+        postcard::to_stdvec(&compiled).ok().map(Bytes::from)
+    }
+
+    /// Takes modules from the parent, which has them from a process of this program that had run no app code; `None` if they are
+    /// none.
+    pub(super) fn decode(encoded: &[u8]) -> Option<Self> {
+        let CompiledModules { entry, modules } = postcard::from_bytes(encoded).ok()?;
+        let modules = modules.into_iter().map(|(name, code)| (name, Bytecode::from_same_program(code)));
+        Some(Self { entry, modules: modules.collect() })
     }
 }
 
@@ -341,7 +357,7 @@ impl Loader for BytecodeLoader {
 impl CompiledBundle {
     /// Declares the entry module.
     pub(super) fn load_entry<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Module<'js, Declared>> {
-        self.load(ctx, self.entry)
+        self.load(ctx, &self.entry)
     }
 
     /// Declares one module; its imports are linked when it is evaluated.

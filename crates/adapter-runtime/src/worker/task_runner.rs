@@ -219,7 +219,7 @@ impl<'js> TaskRunner<'_, 'js> {
                     self.map_exception(driver, driver.call("hangUp"))?;
                 }
                 // The parent is gone, or breaks the protocol: it sends no job while one runs.
-                Ok(Some(ToWorker::Invoke(_))) | Err(_) => std::process::exit(0),
+                Ok(Some(ToWorker::Compile { .. } | ToWorker::Invoke(_))) | Err(_) => std::process::exit(0),
                 Ok(None) => {}
             }
         }

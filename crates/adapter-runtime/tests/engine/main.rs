@@ -9,6 +9,7 @@
 )]
 
 mod aborts;
+mod bytecode;
 mod compression;
 mod conformance;
 mod cpu_time;

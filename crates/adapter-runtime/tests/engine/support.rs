@@ -61,7 +61,7 @@ pub(crate) fn bundle_of(files: &[(&str, &str)]) -> Arc<Bundle> {
     for byte in files.iter().flat_map(|(name, source)| name.bytes().chain(source.bytes())) {
         number = (number ^ u128::from(byte)).wrapping_mul(1_099_511_628_211);
     }
-    Arc::new(Bundle { version: id(number), files })
+    Arc::new(Bundle::new(id(number), files))
 }
 
 pub(crate) fn event(data: &Value) -> ScheduledEvent {

@@ -28,6 +28,7 @@ async fn workers_are_held_in_and_may_die() {
     workers_draw_different_random_numbers().await;
     a_long_computation_yields_to_short_ones().await;
     many_short_computations_yield_too().await;
+    a_long_compilation_leaves_the_process_of_the_app_alone().await;
     a_worker_killed_from_outside_is_lost_and_replaced().await;
 }
 
@@ -83,6 +84,31 @@ async fn many_short_computations_yield_too() {
     assert_eq!(run_with(&engine, &body("return 2;"), other).await.0.unwrap(), json!(2));
     let others = workers().into_iter().filter(|worker| policy(*worker) == Some(0)).count();
     assert!(others >= 1, "the other one's keeps its priority");
+}
+
+/// Code that takes far longer to compile than to load and to run: what follows a `return` is parsed, and dropped.
+fn slow_to_compile() -> String {
+    let dropped = (0..30_000).map(|at| format!("x = [x, {at} + x].concat(x);\n")).collect::<String>();
+    format!("function unused(x) {{ return x;\n{dropped} }}\n{}", body("return 1;"))
+}
+
+/// The code runs in a process that did not compile it: it keeps its priority, and runs the next call too.
+async fn a_long_compilation_leaves_the_process_of_the_app_alone() {
+    let engine = engine_with_slots(1);
+    let source = slow_to_compile();
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        assert_eq!(run_with(&engine, &source, |_| ()).await.0.unwrap(), json!(1));
+        wait_until(|| workers().len() == 1).await;
+        assert_eq!(nice(workers()[0]), Some(0));
+        seen.push(workers());
+    }
+    assert!(seen.iter().all(|workers| *workers == seen[0]), "{seen:?}");
+    // Its successor gets the bytecode that is there.
+    kill(&workers()).await;
+    assert_eq!(run_with(&engine, &source, |_| ()).await.0.unwrap(), json!(1));
+    wait_until(|| workers().len() == 1).await;
+    assert_eq!(nice(workers()[0]), Some(0));
 }
 
 /// The scheduling policy of processes that run only while no other does (sched(7)).
@@ -152,7 +178,8 @@ async fn workers_draw_different_random_numbers() {
             run_with(&engine, &body(code), |invocation| move_to_workspace(invocation, workspace)).await;
         drawn.push(result.unwrap());
     }
-    assert_eq!((workers_named("app-forkserver").len(), workers_named("app-worker").len()), (1, 3));
+    // The process that compiled the code may still be ending.
+    wait_until(|| (workers_named("app-forkserver").len(), workers().len()) == (1, 3)).await;
     for at in 0..3 {
         assert!(drawn[0][at] != drawn[1][at] && drawn[1][at] != drawn[2][at], "{drawn:?}");
     }

@@ -18,7 +18,7 @@ pub async fn check_code(
     workspace: WorkspaceId,
     files: &BTreeMap<String, String>,
 ) -> Result<Handlers, Problem> {
-    let bundle = Arc::new(Bundle { version: ctx.new_id(), files: files.clone() });
+    let bundle = Arc::new(Bundle::new(ctx.new_id(), files.clone()));
     match app.engine().check(workspace, ctx.caller.user(), bundle).await {
         Ok(exported) if exported.scheduled || exported.fetch => Ok(handlers(exported)),
         Ok(_) => Err(Problem::invalid_field(

@@ -78,7 +78,7 @@ impl Application {
         workspace: WorkspaceId,
         analysis: &Analysis,
     ) -> Result<Result<Handlers, String>, Problem> {
-        let bundle = Arc::new(Bundle { version: ctx.new_id(), files: analysis.files.clone() });
+        let bundle = Arc::new(Bundle::new(ctx.new_id(), analysis.files.clone()));
         match self.engine().check(workspace, ctx.caller.user(), bundle).await {
             Ok(exported) => Ok(Ok(handlers(exported))),
             Err(failure) if failure.code == FailureCode::Overloaded => {

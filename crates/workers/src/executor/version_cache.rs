@@ -55,7 +55,7 @@ pub(super) struct VersionCache {
 impl VersionCache {
     pub(super) fn new(reads: Arc<dyn ExecutorStore>) -> Self {
         let weight = |_: &VersionKey, content: &Arc<LoadedVersion>| {
-            let files: usize = content.bundle.files.iter().map(|(path, text)| path.len() + text.len()).sum();
+            let files: usize = content.bundle.files().iter().map(|(path, text)| path.len() + text.len()).sum();
             u32::try_from(files + 4096).unwrap_or(u32::MAX)
         };
         Self {
@@ -79,7 +79,7 @@ impl VersionCache {
         let found = self.store.version(workspace, app, version).await?;
         let Some((_, content)) = found.filter(|(version, _)| version.is_runnable) else { return Ok(None) };
         let share = ShareId::of(self.store.workspace_creator(workspace).await?, workspace);
-        let bundle = Arc::new(Bundle { version, files: content.files });
+        let bundle = Arc::new(Bundle::new(version, content.files));
         let content = Arc::new(LoadedVersion { bundle, manifest: content.manifest, share });
         self.versions.insert(key, Arc::clone(&content));
         Ok(Some(content))
