@@ -40,7 +40,7 @@ pub fn worker_main() -> ExitCode {
     let build = ProgramBuild::current();
     let pipe = Rc::<RefCell<ParentPipe>>::default();
     let Ok(realm) = AppRealm::build(Rc::clone(&pipe)) else { return ExitCode::FAILURE };
-    let mut worker = Worker { pipe, realm, bundles: HashMap::new() };
+    let mut worker = Worker { pipe, realm, bundles: HashMap::new(), latest: None };
     if worker.warm_up().is_err() {
         return ExitCode::FAILURE;
     }
@@ -61,10 +61,22 @@ pub fn worker_main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Bytes of bytecode that jobs of one bundle read in a row, at least two of them, before the bundle is preloaded.
+const PRELOAD_THRESHOLD: usize = 64 << 10;
+
 struct Worker {
     pipe: Rc<RefCell<ParentPipe>>,
     realm: AppRealm,
     bundles: HashMap<BundleDigest, Rc<CompiledBundle>>,
+    latest: Option<RepeatedBundle>,
+}
+
+/// The bundle of the latest job.
+#[derive(Clone, Copy)]
+struct RepeatedBundle {
+    bundle: BundleDigest,
+    /// Bytes of it that jobs in a row have read.
+    bytes_read: usize,
 }
 
 impl Worker {
@@ -96,11 +108,13 @@ impl Worker {
             let message = self.pipe.borrow_mut().receive(None);
             match message {
                 Ok(Some(ToWorker::Invoke(job))) => {
+                    let bundle = job.bundle;
                     let result = self.invoke(*job);
                     if !self.send_result(result) {
                         return;
                     }
                     self.realm.reset();
+                    self.preload_repeated(bundle);
                 }
                 Ok(Some(ToWorker::Compile { files, limits })) => {
                     let compiled = run_yielding(LONG_COMPUTATION, || self.compile(files, limits));
@@ -141,6 +155,20 @@ impl Worker {
             is_cached: self.bundles.contains_key(&bundle),
             should_retire: used > cpu_time_limit,
             cpu_micros: u64::try_from(used.saturating_sub(used_before).as_micros()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Preloads a bundle that ran several times in a row: the larger it is, the sooner that is worth its cost. One that alternates
+    /// with others would be loaded and discarded each time.
+    fn preload_repeated(&mut self, bundle: BundleDigest) {
+        let Some(compiled) = self.bundles.get(&bundle) else { return };
+        if self.latest.is_none_or(|latest| latest.bundle != bundle) {
+            self.latest = Some(RepeatedBundle { bundle, bytes_read: compiled.size() });
+        } else if let Some(latest) = &mut self.latest {
+            latest.bytes_read += compiled.size();
+            if latest.bytes_read >= PRELOAD_THRESHOLD {
+                self.realm.preload(compiled);
+            }
         }
     }
 

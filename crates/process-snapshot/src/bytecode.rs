@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "QuickJS does not verify bytecode")]
 
+use std::mem::{ManuallyDrop, transmute};
+
 use rquickjs::{Ctx, Module, WriteOptions, module::Declared};
 
 /// Bytecode of one module, made by this program. QuickJS trusts what it loads.
@@ -49,5 +51,33 @@ impl Bytecode {
         // SAFETY: only `Module::write` makes the bytes, with the engine that this very program is linked with. The caller of
         // `from_same_program` promised it.
         unsafe { Module::load(ctx, &self.0) }
+    }
+}
+
+/// A declared module that outlives the [`Context::with`](rquickjs::Context::with) in which it was declared.
+///
+/// It is never dropped, so that it may be part of a state that a runtime is reset to.
+pub struct DeclaredModule(ManuallyDrop<Module<'static, Declared>>);
+
+impl DeclaredModule {
+    /// Keeps a module. The runtime must live, and be in a state that has the module, whenever it is restored.
+    #[must_use]
+    pub fn save(module: Module<'_, Declared>) -> Self {
+        // SAFETY: only the lifetime changes. `restore` gives it that of a context in use, and nothing else uses it.
+        Self(ManuallyDrop::new(unsafe {
+            transmute::<Module<'_, Declared>, Module<'static, Declared>>(module)
+        }))
+    }
+
+    /// Returns the module for its context.
+    ///
+    /// # Errors
+    /// [`rquickjs::Error::UnrelatedRuntime`] for another context.
+    pub fn restore<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Module<'js, Declared>> {
+        if self.0.ctx().as_raw() != ctx.as_raw() {
+            return Err(rquickjs::Error::UnrelatedRuntime);
+        }
+        // SAFETY: only the lifetime changes. The context is in use for `'js`, and the module is of this context.
+        Ok(unsafe { transmute::<Module<'static, Declared>, Module<'js, Declared>>((*self.0).clone()) })
     }
 }

@@ -4,6 +4,9 @@
 //! [`SnapshotHeap::reset`] writes the copy back and frees every block allocated since (the transient blocks). The bytes
 //! are then exactly those of the freeze, at the price of copying the pages that were written to.
 //!
+//! A frozen heap can be extended: blocks allocated meanwhile lie in the base too, and the snapshot has them until the extension
+//! is discarded. Then the heap is as it was frozen.
+//!
 //! Addresses repeat from one reset to the next. A transient block is overwritten with zeros before it is freed, so that
 //! nothing allocated later can read what it held; [`MAX_COPIED_BLOCK`] names the one exception.
 
@@ -16,7 +19,7 @@ mod page_flags;
 mod transient_list;
 
 use std::{
-    cell::{Cell, OnceCell},
+    cell::{Cell, OnceCell, RefCell},
     mem::MaybeUninit,
     ptr::{copy_nonoverlapping, null_mut},
     rc::Rc,
@@ -36,31 +39,39 @@ const MAX_COPIED_BLOCK: usize = 1 << 20;
 /// Alignment of every block, in bytes.
 const ALIGN: usize = 16;
 
-/// The base region, its snapshot, and the blocks allocated since.
+/// The base region, its snapshots, and the blocks allocated since.
 ///
-/// The fields are dropped in this order: the tracker in `snapshot` must end before the region that it protects.
+/// The fields are dropped in this order: the tracker must end before the region that it protects.
 pub(crate) struct SnapshotHeap {
     transient: TransientList,
-    snapshot: OnceCell<Snapshot>,
+    /// True if new blocks are transient ones.
+    is_frozen: Cell<bool>,
+    /// The state of the freeze.
+    root: OnceCell<Snapshot>,
+    /// The state with the extension.
+    extended: RefCell<Option<Snapshot>>,
+    /// `None` before the freeze, and where writes cannot be tracked: all bytes are copied back then.
+    dirty_pages: RefCell<Option<DirtyPageTracker>>,
     base: BaseRegion,
     reset_count: Cell<u32>,
     meter: Rc<MemoryMeter>,
 }
 
-/// The base region as it was frozen.
+/// The bytes in use of the base region.
 struct Snapshot {
     bytes: Box<[MaybeUninit<u8>]>,
-    /// Reading of the meter at the freeze.
+    /// Reading of the meter.
     used: usize,
-    /// `None` where writes cannot be tracked: all bytes are copied back then.
-    dirty_pages: Option<DirtyPageTracker>,
 }
 
 impl SnapshotHeap {
     pub(crate) fn new(meter: Rc<MemoryMeter>) -> Rc<Self> {
         Rc::new(Self {
             transient: TransientList::default(),
-            snapshot: OnceCell::new(),
+            is_frozen: Cell::new(false),
+            root: OnceCell::new(),
+            extended: RefCell::default(),
+            dirty_pages: RefCell::default(),
             base: BaseRegion::new(),
             reset_count: Cell::new(0),
             meter,
@@ -70,26 +81,25 @@ impl SnapshotHeap {
     /// Takes the snapshot. Every block allocated from here on lives until it is freed or the heap is reset. A second
     /// call changes nothing.
     pub(crate) fn freeze(&self) {
-        if self.is_frozen() {
-            return;
+        if self.root.get().is_none() {
+            self.root.get_or_init(|| self.take_snapshot());
+            self.start_tracking();
         }
-        let bytes = self.base.freeze();
-        // SAFETY: the region begins on a page and reaches to the end of its last page, and it is this heap's, which stays on
-        // this thread. No address in it is handed to the system to be written to: QuickJS makes no system calls with its
-        // memory, and Rust copies bytes out of it first. The tracker is dropped before the region (field order).
-        let dirty_pages = unsafe { DirtyPageTracker::start(self.base.used_range()) };
-        self.snapshot.get_or_init(|| Snapshot { bytes, used: self.meter.used(), dirty_pages });
     }
 
-    /// Restores the bytes of the freeze and frees every block allocated since. Does nothing before the freeze.
+    /// Restores the bytes of the freeze, or of the extension, and frees every block allocated since. Does nothing before the freeze.
     ///
     /// # Safety
-    /// No code runs in the runtime, and nothing that is used later points to a block allocated since the freeze.
+    /// No code runs in the runtime, and nothing that is used later points to a block allocated since.
     pub(crate) unsafe fn reset(&self) {
-        let Some(snapshot) = self.snapshot.get() else { return };
+        if !self.is_frozen() {
+            return;
+        }
+        let extended = self.extended.borrow();
+        let Some(snapshot) = extended.as_ref().or(self.root.get()) else { return };
         // SAFETY: the caller's promise; pointers to these blocks in the base are overwritten below.
         unsafe { self.transient.free_all() };
-        match &snapshot.dirty_pages {
+        match &*self.dirty_pages.borrow() {
             None => self.base.restore(&snapshot.bytes, 0..snapshot.bytes.len()),
             Some(tracker) => {
                 tracker.dirty_ranges().for_each(|dirty| self.base.restore(&snapshot.bytes, dirty));
@@ -102,9 +112,68 @@ impl SnapshotHeap {
         self.meter.reset(snapshot.used);
     }
 
+    /// Begins an extension: blocks lie in the base until [`SnapshotHeap::end_extension`]. Does nothing before the freeze.
+    ///
+    /// # Safety
+    /// As for [`SnapshotHeap::discard_extension`], which this begins with.
+    pub(crate) unsafe fn begin_extension(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.discard_extension() };
+        if self.is_frozen() {
+            self.dirty_pages.take();
+            self.is_frozen.set(false);
+        }
+    }
+
+    /// Ends an extension: resets go back to the bytes of now.
+    pub(crate) fn end_extension(&self) {
+        if self.root.get().is_some() && !self.is_frozen() {
+            let snapshot = self.take_snapshot();
+            self.extended.replace(Some(snapshot));
+            self.start_tracking();
+        }
+    }
+
+    /// Restores the bytes of the freeze, and frees every block allocated since, those of an extension too, whether or not it was
+    /// ended. Does nothing before the freeze.
+    ///
+    /// # Safety
+    /// No code runs in the runtime, and nothing that is used later points to a block allocated since the freeze.
+    pub(crate) unsafe fn discard_extension(&self) {
+        let Some(root) = self.root.get() else { return };
+        if self.is_frozen() && self.extended.borrow().is_none() {
+            // SAFETY: the caller's promise.
+            unsafe { self.reset() };
+            return;
+        }
+        // SAFETY: the caller's promise; pointers to these blocks in the base are overwritten below.
+        unsafe { self.transient.free_all() };
+        self.extended.take();
+        // Before all of the base is written to, so that it raises no signals.
+        self.dirty_pages.take();
+        self.base.truncate(root.bytes.len());
+        self.base.restore(&root.bytes, 0..root.bytes.len());
+        self.meter.reset(root.used);
+        self.start_tracking();
+    }
+
+    fn take_snapshot(&self) -> Snapshot {
+        Snapshot { bytes: self.base.freeze(), used: self.meter.used() }
+    }
+
+    /// Makes new blocks transient ones, and tracks which pages of the base are written to.
+    fn start_tracking(&self) {
+        // SAFETY: the region begins on a page and reaches to the end of its last page, and it is this heap's, which stays on
+        // this thread. No address in it is handed to the system to be written to: QuickJS makes no system calls with its
+        // memory, and Rust copies bytes out of it first. The tracker is dropped before the region (field order).
+        let tracker = unsafe { DirtyPageTracker::start(self.base.used_range()) };
+        self.dirty_pages.replace(tracker);
+        self.is_frozen.set(true);
+    }
+
     /// Returns true if only the pages that were written to are copied back.
     pub(crate) fn tracks_dirty_pages(&self) -> bool {
-        self.snapshot.get().is_some_and(|snapshot| snapshot.dirty_pages.is_some())
+        self.dirty_pages.borrow().is_some()
     }
 
     /// Returns true if blocks exist that were allocated since the freeze.
@@ -114,7 +183,7 @@ impl SnapshotHeap {
 
     #[inline]
     fn is_frozen(&self) -> bool {
-        self.snapshot.get().is_some()
+        self.is_frozen.get()
     }
 
     #[inline]

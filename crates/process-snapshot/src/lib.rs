@@ -11,7 +11,7 @@ mod runtime;
 mod typed_array;
 mod yield_timer;
 
-pub use bytecode::Bytecode;
+pub use bytecode::{Bytecode, DeclaredModule};
 pub use child_process::{ChildProcess, Priority};
 pub use fork_server::{ForkServer, ForkedProcess, ServeError, serve};
 pub use free_memory::release_free_memory;

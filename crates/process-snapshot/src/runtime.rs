@@ -61,7 +61,8 @@ pub struct SnapshotRuntime {
 }
 
 impl SnapshotRuntime {
-    /// Makes a runtime on a heap of its own, with a limit in bytes. At most 8 MiB can be allocated until it is frozen.
+    /// Makes a runtime on a heap of its own, with a limit in bytes. At most 16 MiB can be allocated until it is frozen,
+    /// those of an extension included.
     ///
     /// # Errors
     /// If the limit is too low for a runtime.
@@ -102,6 +103,43 @@ impl SnapshotRuntime {
         // SAFETY: no code runs, or the line above had panicked. The caller's promise covers handles in Rust, and the engine has
         // no pointers outside of the heap.
         unsafe { self.heap.reset() };
+    }
+
+    /// Puts the runtime back to the state of [`SnapshotRuntime::freeze`], and makes what `build` then adds a part of the state that
+    /// resets go back to, until [`SnapshotRuntime::discard_extension`] or the next call of this function. If `build` fails, nothing
+    /// is added.
+    ///
+    /// The obligations are those of [`SnapshotRuntime::reset`]. Handles that `build` returns count as made before the freeze for as
+    /// long as the extension exists; they may not be dropped, then or later.
+    ///
+    /// # Errors
+    /// Those of `build`.
+    ///
+    /// # Panics
+    /// When called inside of [`Context::with`].
+    pub fn extend<T, E>(&self, build: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        self.metered.runtime.is_job_pending();
+        // SAFETY: as in `reset`.
+        unsafe { self.heap.begin_extension() };
+        let built = build();
+        if built.is_ok() {
+            self.heap.end_extension();
+        } else {
+            self.discard_extension();
+        }
+        built
+    }
+
+    /// Puts the runtime back to the state of [`SnapshotRuntime::freeze`], without an extension. Does nothing before the freeze.
+    ///
+    /// The obligations are those of [`SnapshotRuntime::reset`].
+    ///
+    /// # Panics
+    /// When called inside of [`Context::with`].
+    pub fn discard_extension(&self) {
+        self.metered.runtime.is_job_pending();
+        // SAFETY: as in `reset`.
+        unsafe { self.heap.discard_extension() };
     }
 
     /// Returns true if a reset copies only the pages that were written to; false where the kernel does not allow it to
@@ -181,6 +219,61 @@ mod tests {
             assert_eq!(frozen.eval(STATE).unwrap(), state, "after {code}");
             frozen.runtime.reset();
         }
+    }
+
+    #[test]
+    fn an_extension_is_there_after_each_reset_until_it_is_discarded() {
+        let frozen = frozen();
+        let (used, state) = (frozen.runtime.metered().meter().used(), frozen.eval(STATE).unwrap());
+        for round in 0..20 {
+            let added = frozen.runtime.extend(|| {
+                frozen.eval(&format!(
+                    "items.push({round}); globalThis.added = Array.from({{ length: 3000 }}, (_, at) => ({{ [`m${{at}}`]: at }})); ''"
+                ))
+            });
+            added.unwrap();
+            let (extended_used, extended) =
+                (frozen.runtime.metered().meter().used(), frozen.eval(STATE).unwrap());
+            assert!(extended_used > used && extended != state);
+            frozen.runtime.reset();
+            for code in [
+                "added.length = 0; items.length = 0; ''",
+                "globalThis.kept = 1; for (const a of added) a.x = []; ''",
+            ] {
+                frozen.eval(code).unwrap();
+                frozen.runtime.reset();
+                assert_eq!(
+                    frozen.eval("String([added.length, added[7].m7, items, typeof kept])").unwrap(),
+                    format!("3000,7,1,2,3,{round},undefined")
+                );
+                frozen.runtime.reset();
+                assert_eq!(frozen.runtime.metered().meter().used(), extended_used);
+            }
+            if round % 3 == 0 {
+                frozen.runtime.discard_extension();
+                assert_eq!(
+                    (frozen.runtime.metered().meter().used(), frozen.eval(STATE).unwrap()),
+                    (used, state.clone())
+                );
+                frozen.runtime.reset();
+            }
+        }
+    }
+
+    #[test]
+    fn an_extension_that_fails_adds_nothing() {
+        let frozen = frozen();
+        let state = frozen.eval(STATE).unwrap();
+        let failed = frozen
+            .runtime
+            .extend(|| frozen.eval("globalThis.kept = 1; items.push(4); throw new Error('no')").map(|_| ()));
+        assert!(failed.is_err());
+        assert_eq!(frozen.eval(STATE).unwrap(), state);
+        let too_large =
+            frozen.runtime.extend(|| frozen.eval("globalThis.kept = new Uint8Array(20 << 20); ''"));
+        assert!(too_large.is_err(), "the base has 16 MiB");
+        frozen.runtime.reset();
+        assert_eq!(frozen.eval(STATE).unwrap(), state);
     }
 
     #[test]

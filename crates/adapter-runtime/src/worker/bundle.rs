@@ -1,7 +1,7 @@
 //! Bundles compiled to bytecode, and the resolution of their imports.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
@@ -113,6 +113,8 @@ type AppIntrinsics = (
 pub(super) struct CompiledBundle {
     entry: String,
     modules: BTreeMap<String, Bytecode>,
+    /// True if its modules did not fit into the memory that is frozen.
+    is_too_large: Cell<bool>,
 }
 
 /// The only context of a runtime, under a budget.
@@ -222,7 +224,7 @@ impl CompiledBundle {
             }
             modules.insert(name.clone(), compiled?);
         }
-        Ok(Self { entry: entry.to_owned(), modules })
+        Ok(Self { entry: entry.to_owned(), modules, is_too_large: Cell::default() })
     }
 
     /// Encodes the modules for the parent; `None` if they cannot be encoded.
@@ -237,7 +239,7 @@ impl CompiledBundle {
     pub(super) fn decode(encoded: &[u8]) -> Option<Self> {
         let CompiledModules { entry, modules } = postcard::from_bytes(encoded).ok()?;
         let modules = modules.into_iter().map(|(name, code)| (name, Bytecode::from_same_program(code)));
-        Some(Self { entry, modules: modules.collect() })
+        Some(Self { entry, modules: modules.collect(), is_too_large: Cell::default() })
     }
 }
 
@@ -355,7 +357,22 @@ impl Loader for BytecodeLoader {
 }
 
 impl CompiledBundle {
-    /// Declares the entry module.
+    /// Returns the bytes of the bytecode.
+    pub(super) fn size(&self) -> usize {
+        self.modules.values().map(|code| code.as_bytes().len()).sum()
+    }
+
+    /// Returns true unless [`CompiledBundle::forbid_preload`] was called.
+    pub(super) fn may_be_preloaded(&self) -> bool {
+        !self.is_too_large.get()
+    }
+
+    /// Records that the modules did not fit into the memory that is frozen.
+    pub(super) fn forbid_preload(&self) {
+        self.is_too_large.set(true);
+    }
+
+    /// Declares the entry module, and those that it imports.
     pub(super) fn load_entry<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Module<'js, Declared>> {
         self.load(ctx, &self.entry)
     }

@@ -6,8 +6,8 @@ use std::{
     rc::Rc,
 };
 
-use process_snapshot::SnapshotRuntime;
-use rquickjs::{Context, Ctx, Function, Object, Persistent, Promise, Value};
+use process_snapshot::{DeclaredModule, SnapshotRuntime};
+use rquickjs::{Context, Ctx, Function, Module, Object, Persistent, Promise, Value, module::Declared};
 use runs::engine::FailureCode;
 
 use super::{
@@ -40,9 +40,16 @@ pub(super) struct AppRealm {
     prelude: ManuallyDrop<PreludeHandles>,
     runtime: ManuallyDrop<SnapshotRuntime>,
     current_bundle: Rc<RefCell<Option<Rc<CompiledBundle>>>>,
+    preloaded: RefCell<Option<PreloadedBundle>>,
     pub(super) invocation: Rc<InvocationState>,
     pub(super) rejections: Rc<Rejections>,
     is_dirty: Cell<bool>,
+}
+
+/// A bundle whose entry module is declared in the state that resets go back to, with those that it imports.
+struct PreloadedBundle {
+    bundle: Rc<CompiledBundle>,
+    entry: DeclaredModule,
 }
 
 /// JavaScript values that Rust holds from before the freeze.
@@ -81,6 +88,7 @@ impl AppRealm {
             prelude: ManuallyDrop::new(prelude),
             runtime: ManuallyDrop::new(runtime),
             current_bundle,
+            preloaded: RefCell::default(),
             invocation,
             rejections,
             is_dirty: Cell::new(false),
@@ -107,6 +115,7 @@ impl AppRealm {
         bundle: &Rc<CompiledBundle>,
     ) -> Result<(), Fault> {
         self.reset();
+        self.discard_preloaded_other_than(bundle);
         self.is_dirty.set(true);
         if !self.budget().restart(limits) {
             return Err(Fault::new(FailureCode::MemoryExceeded, "the memory limit is too small to start"));
@@ -115,6 +124,54 @@ impl AppRealm {
         self.invocation.reset(limits);
         self.current_bundle.replace(Some(Rc::clone(bundle)));
         Ok(())
+    }
+
+    /// Returns the entry module of the bundle of the invocation, declared.
+    pub(super) fn entry_module<'js>(
+        &self,
+        ctx: &Ctx<'js>,
+        bundle: &CompiledBundle,
+    ) -> rquickjs::Result<Module<'js, Declared>> {
+        match &*self.preloaded.borrow() {
+            // It is the one of the invocation, or it had been discarded.
+            Some(preloaded) => preloaded.entry.restore(ctx),
+            None => bundle.load_entry(ctx),
+        }
+    }
+
+    /// Declares the entry module of a bundle, and those that it imports, for all invocations to come that run it. Each would spend
+    /// most of its time on reading the bytecode of a large bundle. Does nothing if they do not fit into the memory that is frozen.
+    pub(super) fn preload(&self, bundle: &Rc<CompiledBundle>) {
+        let is_same = |preloaded: &PreloadedBundle| Rc::ptr_eq(&preloaded.bundle, bundle);
+        if self.preloaded.borrow().as_ref().is_some_and(is_same) || !bundle.may_be_preloaded() {
+            return;
+        }
+        self.reset();
+        self.preloaded.take();
+        self.current_bundle.replace(Some(Rc::clone(bundle)));
+        let entry = self.runtime.extend(|| {
+            self.budget().restart(BUILD_LIMITS);
+            let entry = self.context().with(|ctx| {
+                let entry = bundle.load_entry(&ctx).inspect_err(|_| drop(ctx.catch()));
+                entry.map(DeclaredModule::save)
+            });
+            // A runtime that was refused memory is not frozen.
+            entry.ok().filter(|_| !self.runtime.metered().meter().was_refused()).ok_or(())
+        });
+        self.current_bundle.take();
+        match entry {
+            Ok(entry) => {
+                self.preloaded.replace(Some(PreloadedBundle { bundle: Rc::clone(bundle), entry }));
+            }
+            Err(()) => bundle.forbid_preload(),
+        }
+    }
+
+    fn discard_preloaded_other_than(&self, bundle: &Rc<CompiledBundle>) {
+        let is_other = |preloaded: &mut PreloadedBundle| !Rc::ptr_eq(&preloaded.bundle, bundle);
+        if self.preloaded.borrow_mut().take_if(is_other).is_some() {
+            self.runtime.discard_extension();
+        }
     }
 
     /// Resets the realm, unless nothing was done in it since the last reset.
@@ -258,6 +315,77 @@ mod tests {
             assert_eq!((used(), realm.runtime.has_transient_blocks()), (used_before, false), "{code}");
             assert_eq!(invoke(&realm, PROBE).unwrap(), expected, "after {code}");
         }
+    }
+
+    /// Compiles a bundle of a module that counts its evaluations, and of others that it imports.
+    fn counting_bundle(number: u32) -> Rc<CompiledBundle> {
+        let main = format!(
+            "import {{ items }} from './items.js'; let evaluated = 0; evaluated++; items.push({number});
+             export default {{ async scheduled() {{
+                 const late = await import('./late.js');
+                 return [{number}, evaluated++, items.length, late.late, typeof globalThis.kept, globalThis.kept = 1];
+             }} }};"
+        );
+        let files = [
+            ("main.js", main.as_str()),
+            ("items.js", "export const items = [];"),
+            (
+                "late.js",
+                "import { items } from './items.js'; items.push('late'); export const late = items.join();",
+            ),
+            ("unused.js", "throw new Error('evaluated');"),
+        ];
+        let files = files.map(|(name, source)| (name.to_owned(), source.to_owned())).into();
+        Rc::new(CompiledBundle::compile(&files, BUILD_LIMITS).unwrap())
+    }
+
+    fn run_bundle(realm: &AppRealm, bundle: &Rc<CompiledBundle>) -> String {
+        let task = Task::Scheduled(r#"{"data":null}"#.to_owned());
+        let pipe = RefCell::default();
+        let outcome = run_task(task, &Bindings::default(), LIMITS, bundle, realm, &pipe);
+        realm.reset();
+        let Ok(Outcome::Json(json)) = outcome else { panic!("{outcome:?}") };
+        json
+    }
+
+    #[test]
+    fn preloaded_bundles_are_evaluated_anew_each_time() {
+        let realm = AppRealm::build(Rc::default()).unwrap();
+        let expected = invoke(&realm, PROBE).unwrap();
+        let used = realm.runtime.metered().meter().used();
+        let bundles = [1, 2].map(counting_bundle);
+        let returned = |number| format!(r#"[{number},1,2,"{number},late","undefined",1]"#);
+        for round in 0..30 {
+            let (number, bundle) = (round / 5 % 2 + 1, &bundles[round / 5 % 2]);
+            assert_eq!(run_bundle(&realm, bundle), returned(number), "round {round}");
+            if round % 5 == 1 {
+                realm.preload(bundle);
+                assert!(realm.preloaded.borrow().is_some());
+            }
+        }
+        assert_eq!(invoke(&realm, PROBE).unwrap(), expected, "other code finds nothing of it");
+        assert!(realm.preloaded.borrow().is_none());
+        assert_eq!(realm.runtime.metered().meter().used(), used);
+    }
+
+    #[test]
+    fn a_bundle_that_is_too_large_for_the_frozen_memory_runs_as_before() {
+        let realm = AppRealm::build(Rc::default()).unwrap();
+        let text = format!(
+            "export const text = {:?}; export default {{ scheduled: () => text.length }};",
+            "ж".repeat(9 << 20)
+        );
+        let files = BTreeMap::from([("main.js".to_owned(), text)]);
+        let bundle = Rc::new(
+            CompiledBundle::compile(&files, JobLimits { memory: 512 << 20, ..BUILD_LIMITS }).unwrap(),
+        );
+        realm.preload(&bundle);
+        assert!(realm.preloaded.borrow().is_none() && !bundle.may_be_preloaded());
+        let limits = JobLimits { memory: 256 << 20, ..LIMITS };
+        let task = Task::Scheduled(r#"{"data":null}"#.to_owned());
+        let outcome = run_task(task, &Bindings::default(), limits, &bundle, &realm, &RefCell::default());
+        assert!(matches!(outcome, Ok(Outcome::Json(json)) if json == "9437184"));
+        assert!(invoke(&realm, PROBE).is_ok());
     }
 
     /// More invocations than resets between two at which all pages count as unwritten again.

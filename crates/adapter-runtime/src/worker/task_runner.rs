@@ -132,8 +132,9 @@ impl<'js> TaskRunner<'_, 'js> {
             fault.code = FailureCode::InvalidBundle;
             fault
         };
-        let (module, promise) = compiled
-            .load_entry(self.ctx)
+        let (module, promise) = self
+            .realm
+            .entry_module(self.ctx, compiled)
             .and_then(Module::eval)
             .map_err(|error| invalid(self.exception_fault(driver, &error)))?;
         if check {

@@ -182,3 +182,74 @@ async fn code_that_does_not_compile_leaves_the_process_for_code_that_does() {
     assert_failed_with(FailureCode::InvalidBundle, &failed.unwrap_err());
     assert_eq!(run_with(&engine, &body("return 1;"), |_| ()).await.0.unwrap(), json!(1));
 }
+
+/// After some calls of one bundle its modules are declared before each call. Whatever they do must stay what it was in the first one.
+#[tokio::test]
+async fn the_tenth_call_of_a_large_bundle_is_as_the_first() {
+    let filler: String = (0..2_000)
+        .map(|at| format!("export function f{at}(a) {{ return [a, {at}].map((b) => b + {at}); }}\n"))
+        .collect();
+    let main = "
+        import * as filler from './filler.js';
+        import { order, b } from './b.js';
+        import { typed } from './typed.js';
+        export const a = 'a';
+        order.push('main');
+        await null;
+        order.push('after await');
+        let calls = 0;
+        export default { async scheduled({ data }) {
+            globalThis.calls = (globalThis.calls ?? 0) + 1;
+            Object.prototype.polluted = (Object.prototype.polluted ?? 0) + 1;
+            const late = await import('./late.ts');
+            if (data === 'throw') late.fail();
+            return [++calls, globalThis.calls, {}.polluted, order, b(), typed, late.count(), filler.f7(1),
+                    Object.keys(filler).length, import.meta === (await import('./main.js')).meta];
+        } };
+        export const meta = import.meta;";
+    let bundle = bundle_of(&[
+        ("main.js", main),
+        (
+            "b.js",
+            "import { a } from './main.js'; export const order = ['b']; export const b = () => a + order.length;",
+        ),
+        ("typed.ts", "export const typed: readonly number[] = [1, 2];"),
+        (
+            "late.ts",
+            "let n = 0; export const count = (): number => ++n;\n\nexport function fail(): never { throw new RangeError('late'); }",
+        ),
+        ("filler.js", &filler),
+        ("unused.js", "throw new Error('this is not imported');"),
+    ]);
+    let engine = engine_with_one_slot();
+    let call = async |data: Value| {
+        let host = TestHost::new();
+        let result = engine.invoke(scheduled(1, Arc::clone(&bundle), &data), host.clone()).await;
+        (
+            result.map(|output| match output {
+                HandlerOutput::Scheduled(json) => json.get().to_owned(),
+                _ => panic!("a response from scheduled"),
+            }),
+            host.log_messages(),
+        )
+    };
+    let first = (call(json!("return")).await, call(json!("throw")).await);
+    let returned = first.0.0.as_ref().unwrap();
+    assert_eq!(*returned, r#"[1,1,1,["b","main","after await"],"a3",[1,2],1,[8,14],2000,true]"#);
+    let failure = first.1.0.as_ref().unwrap_err();
+    assert!(failure.code == FailureCode::AppError && failure.message.contains("late.ts:3"), "{failure}");
+    for round in 0..10 {
+        let next = (call(json!("return")).await, call(json!("throw")).await);
+        assert_eq!(format!("{next:?}"), format!("{first:?}"), "round {round}");
+        // Another bundle between two calls, now and then.
+        if round % 4 == 3 {
+            assert_eq!(
+                run_with(&engine, &body("return [typeof globalThis.calls, {}.polluted];"), |_| ())
+                    .await
+                    .0
+                    .unwrap(),
+                json!(["undefined", null])
+            );
+        }
+    }
+}

@@ -13,12 +13,13 @@ use rustix::param::page_size;
 
 use super::{ALIGN, block_size};
 
-/// Bytes of the region, more than a runtime and its prelude need. Pages that are never touched cost nothing.
-const REGION_SIZE: usize = 8 << 20;
+/// Bytes of the region, more than a runtime, its prelude and the code of a large app need. Pages that are never touched cost
+/// nothing.
+const REGION_SIZE: usize = 16 << 20;
 /// Bytes before a block; the first word of them is the block's size.
 const HEADER_SIZE: usize = ALIGN;
 
-/// A bump allocator with a free list, until it is frozen.
+/// A bump allocator with a free list, while it is not frozen.
 pub(super) struct BaseRegion {
     /// Begins on a page.
     start: NonNull<u8>,
@@ -74,7 +75,18 @@ impl BaseRegion {
         self.free_list.borrow_mut().entry(size).or_default().push(ptr);
     }
 
-    /// Copies the bytes in use and drops the free list: nothing is allocated here any more.
+    /// Gives back the bytes beyond `length`, which are overwritten, with the blocks in them and all that were freed.
+    pub(super) fn truncate(&self, length: usize) {
+        self.free_list.take();
+        let used = self.used.get();
+        if length < used {
+            self.used.set(length);
+            // SAFETY: as many bytes of the region were in use, and nobody uses them any more.
+            unsafe { self.start.as_ptr().add(length).write_bytes(0, used - length) };
+        }
+    }
+
+    /// Copies the bytes in use and drops the free list: nothing is allocated here until the heap is extended.
     pub(super) fn freeze(&self) -> Box<[MaybeUninit<u8>]> {
         self.free_list.take();
         let mut bytes = Box::new_uninit_slice(self.used.get());

@@ -239,9 +239,8 @@ mod tracked {
     use super::*;
 
     fn dirty_pages(heap: &SnapshotHeap) -> usize {
-        let snapshot = heap.snapshot.get().unwrap();
-        let tracker = snapshot.dirty_pages.as_ref().unwrap();
-        tracker.dirty_ranges().map(|bytes| bytes.len() / page_size()).sum()
+        let tracker = heap.dirty_pages.borrow();
+        tracker.as_ref().unwrap().dirty_ranges().map(|bytes| bytes.len() / page_size()).sum()
     }
 
     #[test]
@@ -297,4 +296,96 @@ mod tracked {
             assert!(is_filled(block, 10 * page_size(), 1));
         }
     }
+}
+
+/// Extends the heap by what `build` allocates.
+fn extend(heap: &SnapshotHeap, build: impl FnOnce()) {
+    // SAFETY: as for `reset`.
+    unsafe { heap.begin_extension() };
+    build();
+    heap.end_extension();
+}
+
+#[test]
+fn an_extension_stays_until_it_is_discarded() {
+    let (heap, mut allocator) = heap();
+    let block = filled(&mut allocator, 100, 1);
+    heap.freeze();
+    let used = heap.meter.used();
+    for round in 2..6 {
+        let mut added = null_mut();
+        extend(&heap, || {
+            assert!(
+                is_filled(block, 100, 1) && heap.meter.used() == used,
+                "an extension begins at the freeze"
+            );
+            fill(block, 50, round);
+            added = filled(&mut allocator, 20_000, round);
+        });
+        let extended = heap.meter.used();
+        for _ in 0..3 {
+            fill(block, 100, 9);
+            fill(added, 20_000, 9);
+            filled(&mut allocator, 5000, 9);
+            reset(&heap);
+            assert!(is_filled(block, 50, round) && is_filled(added, 20_000, round));
+            assert!(!heap.has_transient_blocks() && heap.meter.used() == extended && extended > used);
+        }
+        // Another one replaces it, or nothing does.
+        if round % 2 == 0 {
+            filled(&mut allocator, 5000, 9);
+            // SAFETY: as for `reset`.
+            unsafe { heap.discard_extension() };
+            assert!(!heap.has_transient_blocks());
+            assert!(is_filled(block, 100, 1) && heap.meter.used() == used);
+            assert!(is_filled(added, 20_000, 0), "what it held is overwritten");
+        }
+    }
+}
+
+#[test]
+fn an_extension_that_is_not_ended_leaves_nothing() {
+    let (heap, mut allocator) = heap();
+    let block = filled(&mut allocator, 100, 1);
+    heap.freeze();
+    let used = heap.meter.used();
+    // SAFETY: as for `reset`.
+    unsafe { heap.begin_extension() };
+    // SAFETY: freed once; what comes after brings it back.
+    unsafe { allocator.dealloc(block) };
+    let reused = filled(&mut allocator, 100, 2);
+    assert_eq!(reused, block, "blocks of the freeze are used again");
+    // SAFETY: as for `reset`.
+    unsafe { heap.discard_extension() };
+    assert!(is_filled(block, 100, 1) && heap.meter.used() == used);
+    let transient = filled(&mut allocator, 100, 3);
+    assert!(heap.has_transient_blocks() && transient != block);
+}
+
+#[test]
+fn an_extension_that_does_not_fit_is_refused_memory() {
+    let (heap, mut allocator) = heap();
+    filled(&mut allocator, 100, 1);
+    heap.freeze();
+    // SAFETY: as for `reset`.
+    unsafe { heap.begin_extension() };
+    assert!(allocator.alloc(20 << 20).is_null() && heap.meter.was_refused());
+    // SAFETY: as for `reset`.
+    unsafe { heap.discard_extension() };
+    assert!(!heap.meter.was_refused());
+    filled(&mut allocator, 20 << 20, 1);
+}
+
+#[test]
+fn only_a_frozen_heap_is_extended() {
+    let (heap, mut allocator) = heap();
+    let mut block = null_mut();
+    extend(&heap, || block = filled(&mut allocator, 100, 1));
+    // SAFETY: as for `reset`.
+    unsafe { heap.discard_extension() };
+    assert!(is_filled(block, 100, 1) && !heap.has_transient_blocks());
+    heap.freeze();
+    fill(block, 100, 2);
+    reset(&heap);
+    assert!(is_filled(block, 100, 1));
 }
