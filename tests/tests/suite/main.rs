@@ -15,6 +15,7 @@ mod backend_docs;
 mod backend_files;
 mod backup;
 mod bad_code;
+mod bytecode;
 mod cancelled_runs;
 mod changes;
 mod client_documents;

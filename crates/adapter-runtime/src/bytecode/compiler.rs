@@ -38,10 +38,16 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// # Errors
 /// [`FailureCode::InvalidBundle`] if the code does not compile, and the failures of a process that is stopped or lost.
 pub(crate) async fn compile(lease: &WorkerLease, bundle: &Bundle) -> Result<Bytecode, Failure> {
+    let started_at = Instant::now();
     let mut process = lease.fresh_worker().await?;
     let build = process.build;
     match run(&mut process, bundle.files()).await {
-        Ok(modules) => Ok(Bytecode { build, modules: modules? }),
+        Ok(modules) => {
+            let modules = modules?;
+            let (bytes, micros) = (modules.len(), started_at.elapsed().as_micros());
+            tracing::debug!(version = %bundle.version(), bytes, micros, "compiled an app");
+            Ok(Bytecode { build, modules })
+        }
         Err(lost) => Err(lost_worker_failure(&process, lease, lost, &LIMITS).await),
     }
 }

@@ -38,6 +38,9 @@ const HEADER_LENGTH: usize = FORMAT.len() + ProgramBuild::LENGTH + NONCE_LENGTH;
 /// Bytes of all files.
 const LIMITS: ByteLimits = ByteLimits { workspace: 64 << 20, total: 512 << 20 };
 
+/// Bytes that a file counts for at least, so that the number of files is bounded too.
+const MIN_FILE_BYTES: usize = 8 << 10;
+
 /// Time after which a file that was not used is deleted at the next start, so that the code of a deleted workspace goes too.
 const MAX_UNUSED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -45,6 +48,7 @@ const MAX_UNUSED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub(super) struct Directory {
     path: PathBuf,
     cipher: XChaCha20Poly1305,
+    limits: ByteLimits,
     /// The files, once they were listed.
     index: Mutex<Option<BoundedLru<()>>>,
 }
@@ -61,7 +65,7 @@ enum Unusable {
 impl Directory {
     pub(super) fn new(config: &BytecodeDirectory) -> Self {
         let cipher = XChaCha20Poly1305::new(config.key.expose_secret().into());
-        Self { path: config.path.clone(), cipher, index: Mutex::default() }
+        Self { path: config.path.clone(), cipher, limits: LIMITS, index: Mutex::default() }
     }
 
     /// Returns the bytecode of a bundle, if this build compiled it.
@@ -83,7 +87,12 @@ impl Directory {
                 if let Err(error) = touched {
                     tracing::debug!(%error, path = %path.display(), "cannot set the time of the last use");
                 }
-                self.with_index(|index| index.get(&key).is_some());
+                // Nobody waits until all files are listed.
+                if let Ok(mut index) = self.index.try_lock()
+                    && let Some(index) = index.as_mut()
+                {
+                    index.get(&key);
+                }
                 Some(modules)
             }
             Err(Unusable::OtherBuild) => {
@@ -107,7 +116,7 @@ impl Directory {
         // One file at a time, since the first call deletes files that were never completed.
         self.with_index(|index| match replace_file(&path, &content) {
             Ok(()) => {
-                let evicted = index.insert(key, content.len(), ());
+                let evicted = index.insert(key, content.len().max(MIN_FILE_BYTES), ());
                 evicted.iter().for_each(|evicted| delete(&self.file(evicted)));
             }
             Err(error) => tracing::warn!(
@@ -175,9 +184,9 @@ impl Directory {
             let _ = fs::remove_dir(workspace.path());
         }
         files.sort_unstable_by_key(|(modified, key, _)| (*modified, key.digest));
-        let mut index = BoundedLru::new(LIMITS);
+        let mut index = BoundedLru::new(self.limits);
         for (_, key, bytes) in files {
-            for evicted in index.insert(key, bytes, ()) {
+            for evicted in index.insert(key, bytes.max(MIN_FILE_BYTES), ()) {
                 delete(&self.file(&evicted));
             }
         }

@@ -55,7 +55,8 @@ pub(super) struct VersionCache {
 impl VersionCache {
     pub(super) fn new(reads: Arc<dyn ExecutorStore>) -> Self {
         let weight = |_: &VersionKey, content: &Arc<LoadedVersion>| {
-            let files: usize = content.bundle.files().iter().map(|(path, text)| path.len() + text.len()).sum();
+            let files: usize =
+                content.bundle.files().iter().map(|(path, text)| path.len() + text.len()).sum();
             u32::try_from(files + 4096).unwrap_or(u32::MAX)
         };
         Self {

@@ -84,3 +84,37 @@ fn files_are_for_their_owner_only() {
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!([mode(&file), mode(file.parent().unwrap())], [0o600, 0o700]);
 }
+
+#[test]
+fn the_least_recently_used_files_give_way() {
+    let path = TempDir::new().unwrap();
+    let limits = ByteLimits { workspace: 3 * (MIN_FILE_BYTES + 1024), total: 4 * (MIN_FILE_BYTES + 1024) };
+    let limited = || Directory { limits, ..directory(&path, 1) };
+    let kept = |directory: &Directory, workspace: u128| -> Vec<u8> {
+        (1..=9).filter(|digest| directory.file(&key(workspace, *digest)).exists()).collect()
+    };
+    let before = limited();
+    for digest in 1..=5 {
+        before.write(key(1, digest), &bytecode(BUILD, "modules"));
+    }
+    assert_eq!(kept(&before, 1), [3, 4, 5]);
+    assert!(read(&before, key(1, 3)).is_some());
+    before.write(key(1, 6), &bytecode(BUILD, "modules"));
+    assert_eq!(kept(&before, 1), [3, 5, 6], "what was read lately stays");
+    before.write(key(2, 1), &bytecode(BUILD, "modules"));
+    before.write(key(3, 1), &bytecode(BUILD, "modules"));
+    assert_eq!(
+        (kept(&before, 1), kept(&before, 2)),
+        (vec![3, 6], vec![1]),
+        "the one with the most gives way"
+    );
+    // After a restart the times of the files tell which was used last.
+    let now = SystemTime::now();
+    for (digest, age) in [(3, 10), (6, 20)] {
+        let file = fs::File::open(before.file(&key(1, digest))).unwrap();
+        file.set_modified(now - Duration::from_secs(age)).unwrap();
+    }
+    let after = limited();
+    after.write(key(1, 7), &bytecode(BUILD, "modules"));
+    assert_eq!(kept(&after, 1), [3, 7]);
+}
