@@ -101,7 +101,12 @@ const promiseModules = () => {
     loadIntl();
     return localize(date, locales, options, needs, defaults);
   };
+  const { toString: dateText, toTimeString: timeText } = Date.prototype;
+  // The engine leaves the name of the zone out. The only zone is UTC.
+  const named = (text) => (text === 'Invalid Date' ? text : `${text} (Coordinated Universal Time)`);
   define(Date.prototype, {
+    toString() { return named(apply(dateText, this, [])); },
+    toTimeString() { return named(apply(timeText, this, [])); },
     toLocaleString(locales = undefined, options = undefined) { return localized(this, locales, options, 'any', 'all'); },
     toLocaleDateString(locales = undefined, options = undefined) { return localized(this, locales, options, 'date', 'date'); },
     toLocaleTimeString(locales = undefined, options = undefined) { return localized(this, locales, options, 'time', 'time'); },

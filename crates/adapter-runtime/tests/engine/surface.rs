@@ -160,6 +160,21 @@ async fn names_of_the_global_scope() {
 }
 
 #[tokio::test]
+async fn texts_of_dates_name_the_zone() {
+    const UTC: &str = "Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)";
+    all_hold(&[
+        ("const d = new Date(0); return [d.toString(), `${d}`, d + '', String(d), [d].join()];", json!([UTC, UTC, UTC, UTC, UTC])),
+        ("return new Date(0).toTimeString();", json!("00:00:00 GMT+0000 (Coordinated Universal Time)")),
+        ("const d = new Date(NaN); return [`${d}`, d.toTimeString(), d.toDateString()];", json!(["Invalid Date", "Invalid Date", "Invalid Date"])),
+        ("return [Date.parse(String(new Date(1e12))), +new Date(`${new Date(1e12)}`)];", json!([1e12 as u64, 1e12 as u64])),
+        ("const { toString, toTimeString } = Date.prototype; return [toString.name, toString.length, Object.keys(Date.prototype), 'prototype' in toTimeString];", json!(["toString", 0, [], false])),
+        ("try { Date.prototype.toString.call({}); } catch (error) { return error.name; }", json!("TypeError")),
+        ("return JSON.stringify([new Date(0), Object(1n) + '']);", json!(r#"["1970-01-01T00:00:00.000Z","1"]"#)),
+    ])
+    .await;
+}
+
+#[tokio::test]
 async fn the_origin_of_time() {
     all_hold(&[
         // The High Resolution Time standard: the origin and what has passed since are the time of day.
