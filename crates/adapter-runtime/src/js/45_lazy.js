@@ -97,6 +97,20 @@ const promiseModules = () => {
   };
   let localize, collationOf, checkCase;
   const loadIntl = promise('intl', INTL_NAMES, (made) => { ({ localize, collationOf, checkCase } = made); });
+  let numbers = null;
+  lent.ofNumbers = () => {
+    loadIntl();
+    numbers ??= native.load('numbers')(lent);
+    return numbers;
+  };
+  const inDigits = (valueOf) => ({
+    toLocaleString(locales = undefined, options = undefined) {
+      const value = apply(valueOf, this, []);
+      return lent.ofNumbers().localizeNumber(value, locales, options);
+    },
+  });
+  define(Number.prototype, inDigits(Number.prototype.valueOf));
+  define(BigInt.prototype, inDigits(BigInt.prototype.valueOf));
   const localized = (date, locales, options, needs, defaults) => {
     loadIntl();
     return localize(date, locales, options, needs, defaults);

@@ -46,7 +46,7 @@ const PRELUDE_SOURCE: &str = concat!(
 );
 
 /// Modules beside the prelude, with the same rules, by the name that [`CompiledBundle::compile_prelude`] gives them.
-const LAZY_SOURCES: [(&str, &str); 5] = [
+const LAZY_SOURCES: [(&str, &str); 6] = [
     (
         "compression",
         concat!(
@@ -79,6 +79,15 @@ const LAZY_SOURCES: [(&str, &str); 5] = [
             include_str!("../js/intl/10_options.js"),
             include_str!("../js/intl/20_format.js"),
             include_str!("../js/intl/90_install.js"),
+        ),
+    ),
+    (
+        "numbers",
+        concat!(
+            include_str!("../js/numbers/00_options.js"),
+            include_str!("../js/numbers/10_number_format.js"),
+            include_str!("../js/numbers/20_words.js"),
+            include_str!("../js/numbers/90_install.js"),
         ),
     ),
     (

@@ -3,6 +3,7 @@
 mod codec;
 mod crypto;
 mod forms;
+mod numbers;
 mod text_decoder;
 mod time_zones;
 
@@ -20,6 +21,7 @@ pub(super) use self::crypto::{MAX_PENDING_SECRETS, PendingSecret};
 use self::{
     codec::Codec,
     forms::{Content, Entry},
+    numbers::{Digits, NumberStyle},
     text_decoder::StreamDecoder,
 };
 use super::invocation_state::{InvocationState, SendOutcome};
@@ -240,6 +242,7 @@ fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
     natives.add("zoneOffset", |name: String, millis: f64| {
         time_zones::offset_at(&name, millis).map(|(seconds, abbreviation)| List((seconds, abbreviation)))
     })?;
+    add_number_natives(natives)?;
     natives.add("parseUrl", |text: String, base: Option<String>| parse_url(&text, base.as_deref()))?;
     natives.add("changeUrl", |href: String, part: u32, value: String| set_url_part(&href, part, &value))?;
     natives.add("parseQuery", |query: String| -> Vec<String> {
@@ -249,6 +252,28 @@ fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
     })?;
     natives.add("formatQuery", |flat: Vec<String>| -> String {
         form_urlencoded::Serializer::new(String::new()).extend_pairs(unflatten_pairs(flat)).finish()
+    })
+}
+
+/// Adds the functions of numbers, plurals, lists and relative times in a language. They return nothing for a tag or a number that is
+/// none.
+fn add_number_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
+    natives.add("numberParts", |tag: String, settings: Vec<String>, number: String| {
+        let parts = numbers::number_parts(&tag, &NumberStyle::parse(&settings)?, &number)?;
+        Some(parts.into_iter().flat_map(|(kind, text)| [kind.to_owned(), text]).collect::<Vec<_>>())
+    })?;
+    natives.add("currencyDigits", |code: String| numbers::currency_digits(&code))?;
+    natives.add("pluralCategory", |tag: String, is_ordinal: bool, digits: Vec<String>, number: String| {
+        numbers::plural_category(&tag, is_ordinal, &Digits::parse(&digits)?, &number)
+    })?;
+    natives.add("pluralCategories", |tag: String, is_ordinal: bool| {
+        numbers::plural_categories(&tag, is_ordinal)
+    })?;
+    natives.add("listSeparators", |tag: String, kind: String, style: String, items: Vec<String>| {
+        numbers::list_separators(&tag, &kind, &style, &items)
+    })?;
+    natives.add("relativeTime", |tag: String, style: String, is_auto: bool, unit: String, number: String| {
+        numbers::relative_time(&tag, &style, is_auto, &unit, &number)
     })
 }
 

@@ -22,7 +22,9 @@ mod handlers;
 mod intl;
 mod isolation;
 mod libraries;
+
 mod limits;
+mod numbers;
 mod secrets;
 mod standard;
 mod standards;

@@ -20,7 +20,7 @@ const DATE = ['weekday', 'year', 'month', 'day'];
 const TIME = ['hour', 'minute', 'second', 'fractionalSecondDigits'];
 
 const absent = (name) => {
-  throw new TypeError(`${name} is not available; of Intl there is DateTimeFormat with format, formatToParts and resolvedOptions`);
+  throw new TypeError(`${name} is not available; docs/runtime.md lists what there is of Intl`);
 };
 
 /** The name of a zone as it is written, or an offset as `+05:30`. */

@@ -42,11 +42,10 @@ class Formatter {
   }
 }
 
+/** What is in the module of numbers, which is loaded when one of them is touched. */
+const OF_NUMBERS = ['ListFormat', 'NumberFormat', 'PluralRules', 'RelativeTimeFormat'];
 /** What ECMA-402 has besides. */
-const ABSENT = [
-  'Collator', 'DisplayNames', 'DurationFormat', 'ListFormat', 'Locale', 'NumberFormat', 'PluralRules', 'RelativeTimeFormat',
-  'Segmenter', 'getCanonicalLocales', 'supportedValuesOf',
-];
+const ABSENT = ['Collator', 'DisplayNames', 'DurationFormat', 'Locale', 'Segmenter', 'supportedValuesOf'];
 
 /** Text of a date for `toLocaleString` and the like. */
 const localize = (date, locales, options, needs, defaults) => {
@@ -154,6 +153,16 @@ export const install = (lent) => {
   const Intl = {};
   hidden(Intl, toStringTag, 'Intl', false);
   hidden(Intl, 'DateTimeFormat', DateTimeFormat, true);
+  hidden(Intl, 'getCanonicalLocales', {
+    getCanonicalLocales(locales) { return [...new Set(tagsOf(locales).map(canonicalTag))]; },
+  }.getCanonicalLocales, true);
+  lent.ofLocales = { tagsOf, canonicalTag, oneOf, hidden, absent };
+  for (const name of OF_NUMBERS) {
+    defineProperty(Intl, name, {
+      __proto__: null, get: () => lent.ofNumbers().names[name], set(value) { hidden(this, name, value, true); },
+      enumerable: false, configurable: true,
+    });
+  }
   for (const name of ABSENT) {
     defineProperty(Intl, name, { __proto__: null, get: () => absent(`Intl.${name}`), enumerable: false, configurable: true });
   }
