@@ -7,19 +7,24 @@ mod directory;
 
 use std::{
     collections::HashMap,
+    io,
     sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
 };
 
 use bytes::Bytes;
 use kernel::id::WorkspaceId;
 use runs::engine::{BundleDigest, Failure};
-use tokio::{sync::Mutex as AsyncMutex, task::spawn_blocking};
+use tokio::{runtime::Handle, sync::Mutex as AsyncMutex, task::spawn_blocking, time::interval};
 
 use crate::{config::BytecodeDirectory, program_build::ProgramBuild};
 use bounded_lru::{BoundedLru, ByteLimits};
 use directory::Directory;
 
 pub(crate) use compiler::compile;
+
+/// Time between two looks for files that nothing uses any more.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Bytes of bytecode in memory.
 const MEMORY_LIMITS: ByteLimits = ByteLimits { workspace: 16 << 20, total: 64 << 20 };
@@ -47,13 +52,18 @@ pub(crate) struct BytecodeCache {
 }
 
 impl BytecodeCache {
-    /// Makes a cache that keeps bytecode in `directory`, too, if there is one.
-    pub(crate) fn new(directory: Option<&BytecodeDirectory>) -> Self {
-        Self {
-            memory: Mutex::new(BoundedLru::new(MEMORY_LIMITS)),
-            directory: directory.map(|directory| Arc::new(Directory::new(directory))),
-            lookups: Mutex::default(),
+    /// Makes a cache that keeps bytecode in `directory`, too, if there is one. Must be called inside a tokio runtime then.
+    ///
+    /// # Errors
+    /// If there is no runtime.
+    pub(crate) fn start(directory: Option<&BytecodeDirectory>) -> io::Result<Self> {
+        let directory = directory.map(|directory| Arc::new(Directory::new(directory)));
+        if let Some(directory) = &directory {
+            let sweeps = sweep_daily(Arc::downgrade(directory));
+            Handle::try_current().map_err(io::Error::other)?.spawn(sweeps);
         }
+        let memory = Mutex::new(BoundedLru::new(MEMORY_LIMITS));
+        Ok(Self { memory, directory, lookups: Mutex::default() })
     }
 
     /// Returns the bytecode of a bundle for a process of this build. What is neither in memory nor on disk is compiled; one caller
@@ -113,6 +123,17 @@ impl BytecodeCache {
         let lookup = Arc::default();
         lookups.insert(key, Arc::downgrade(&lookup));
         lookup
+    }
+}
+
+/// Looks for files that nothing uses any more, at once and then once a day, until the cache is dropped.
+async fn sweep_daily(directory: Weak<Directory>) {
+    let mut ticks = interval(SWEEP_INTERVAL);
+    loop {
+        ticks.tick().await;
+        let Some(directory) = directory.upgrade() else { return };
+        // It fails only while the server ends.
+        let _ = spawn_blocking(move || directory.sweep()).await;
     }
 }
 

@@ -61,7 +61,7 @@ impl QuickJsEngine {
     }
 
     pub(crate) fn with_spawner(spawner: Spawner, config: RuntimeConfig) -> io::Result<Self> {
-        let bytecode = BytecodeCache::new(config.bytecode_directory.as_ref());
+        let bytecode = BytecodeCache::start(config.bytecode_directory.as_ref())?;
         Ok(Self { pool: Pool::start(config, spawner)?, bytecode })
     }
 

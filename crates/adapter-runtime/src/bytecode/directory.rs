@@ -19,7 +19,7 @@ use chacha20poly1305::{
     KeyInit as _, XChaCha20Poly1305, XNonce,
     aead::{Aead as _, Payload},
 };
-use kernel::{Id, Randomness as _, SystemRandomness};
+use kernel::{Clock as _, Id, Randomness as _, SystemClock, SystemRandomness};
 use secrecy::ExposeSecret as _;
 use uuid::Uuid;
 
@@ -41,7 +41,7 @@ const LIMITS: ByteLimits = ByteLimits { workspace: 64 << 20, total: 512 << 20 };
 /// Bytes that a file counts for at least, so that the number of files is bounded too.
 const MIN_FILE_BYTES: usize = 8 << 10;
 
-/// Time after which a file that was not used is deleted at the next start, so that the code of a deleted workspace goes too.
+/// Time after which a file that was not used is deleted, so that the code of a deleted workspace goes too.
 const MAX_UNUSED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The files of one directory. Its methods block.
@@ -83,7 +83,7 @@ impl Directory {
         match self.unseal(&key, build, &content) {
             Ok(modules) => {
                 // The time of the last use decides what gives way, also after a restart.
-                let touched = fs::File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+                let touched = fs::File::open(&path).and_then(|file| file.set_modified(now()));
                 if let Err(error) = touched {
                     tracing::debug!(%error, path = %path.display(), "cannot set the time of the last use");
                 }
@@ -127,6 +127,12 @@ impl Directory {
         });
     }
 
+    /// Deletes files that were not used for long, exceed the limits, or were never completed.
+    pub(super) fn sweep(&self) {
+        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        *index = Some(self.list(now()));
+    }
+
     fn seal(&self, key: &BytecodeKey, bytecode: &Bytecode) -> Option<Vec<u8>> {
         let mut nonce = [0; NONCE_LENGTH];
         SystemRandomness.fill(&mut nonce);
@@ -153,7 +159,7 @@ impl Directory {
 
     fn with_index<T>(&self, work: impl FnOnce(&mut BoundedLru<()>) -> T) -> T {
         let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        work(index.get_or_insert_with(|| self.list(SystemTime::now())))
+        work(index.get_or_insert_with(|| self.list(now())))
     }
 
     /// Lists the files, the least recently used ones first, and deletes those that were not used for long, exceed the limits, or
@@ -192,6 +198,11 @@ impl Directory {
         }
         index
     }
+}
+
+/// Returns the time by the clock that the times of files are by.
+fn now() -> SystemTime {
+    SystemClock.now().into()
 }
 
 /// Returns what is bound to the ciphertext. All parts have fixed lengths.

@@ -31,7 +31,7 @@ pub(super) fn config(path: &TempDir, secret: u8) -> BytecodeDirectory {
 }
 
 fn cache(path: &TempDir) -> BytecodeCache {
-    BytecodeCache::new(Some(&config(path, 1)))
+    BytecodeCache::start(Some(&config(path, 1))).unwrap()
 }
 
 #[tokio::test]

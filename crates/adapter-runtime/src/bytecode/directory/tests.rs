@@ -55,7 +55,7 @@ fn a_file_that_was_changed_anywhere_does_not_open() {
 }
 
 #[test]
-fn files_that_are_incomplete_strange_or_unused_are_deleted_at_a_start() {
+fn files_that_are_incomplete_strange_or_unused_are_deleted() {
     let path = TempDir::new().unwrap();
     let before = directory(&path, 1);
     for digest in 1..=3 {
@@ -66,13 +66,19 @@ fn files_that_are_incomplete_strange_or_unused_are_deleted_at_a_start() {
         fs::write(own.join(name), "x").unwrap();
     }
     fs::create_dir_all(path.path().join("bytecode/somebody-elses")).unwrap();
-    let old = SystemTime::now() - MAX_UNUSED - Duration::from_secs(1);
+    let old = now() - MAX_UNUSED - Duration::from_secs(1);
     fs::File::open(before.file(&key(1, 2))).unwrap().set_modified(old).unwrap();
     let after = directory(&path, 1);
+    after.sweep();
     after.write(key(1, 4), &bytecode(BUILD, "modules"));
     let left: BTreeSet<_> = fs::read_dir(own).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(left, [1, 3, 4].map(|digest| after.file(&key(1, digest))).into());
     assert!(path.path().join("bytecode/somebody-elses").exists());
+    // A server that runs for long finds them too.
+    fs::File::open(after.file(&key(1, 3))).unwrap().set_modified(old).unwrap();
+    after.sweep();
+    assert_eq!(read(&after, key(1, 3)), None);
+    assert!(read(&after, key(1, 4)).is_some());
 }
 
 #[test]
@@ -109,7 +115,7 @@ fn the_least_recently_used_files_give_way() {
         "the one with the most gives way"
     );
     // After a restart the times of the files tell which was used last.
-    let now = SystemTime::now();
+    let now = now();
     for (digest, age) in [(3, 10), (6, 20)] {
         let file = fs::File::open(before.file(&key(1, digest))).unwrap();
         file.set_modified(now - Duration::from_secs(age)).unwrap();
