@@ -77,7 +77,26 @@ async fn parts_and_options() {
         ),
         (
             "return [['de', 'kk'], ['fr'], ['kk-Cyrl-KZ'], [], 'RU', ['en-GB', 'ru']].map((locales) => resolved(locales).locale);",
-            json!(["kk", "en", "kk", "en", "ru", "en"])
+            json!(["kk", "en-SE", "kk", "en", "ru", "en-GB"])
+        ),
+        // No date is read in the order of another country.
+        (
+            "return ['de-DE', 'fr', 'zh', 'en-CA', 'en-US', 'en-AU', 'en-Latn-IN', 'en-001', 'en-x-us'].map((locale) => new Date(Date.UTC(2026, 2, 5, 4, 7)).toLocaleString(locale));",
+            json!([
+                "2026-03-05, 04:07:00",
+                "2026-03-05, 04:07:00",
+                "2026-03-05, 04:07:00",
+                "2026-03-05, 04:07:00",
+                "3/5/2026, 4:07:00 AM",
+                "05/03/2026, 04:07:00",
+                "05/03/2026, 04:07:00",
+                "05/03/2026, 04:07:00",
+                "3/5/2026, 4:07:00 AM"
+            ])
+        ),
+        (
+            "return new Date(0).toLocaleDateString('de', { dateStyle: 'long' }) + '|' + format('de', { month: 'long', year: 'numeric' }) + '|' + format('fr', { month: 'numeric', day: 'numeric' });",
+            json!("1 January 1970|March 2026|03-05")
         ),
         (
             "const of = Intl.DateTimeFormat.supportedLocalesOf; return [of(['EN-us', 'de', 'ru-kz', 'kk-cyrl-kz', 'ru-KZ', 'xx']), of('fr'), of(), of('en', { localeMatcher: 'lookup' }), throws(() => of('en', { localeMatcher: 'x' }))];",
@@ -298,7 +317,7 @@ async fn keywords_of_a_language_tag() {
                 "en h12 gregory latn",
                 "en h12 gregory latn",
                 "en h12 gregory latn",
-                "en h12 gregory latn"
+                "en-SE h23 gregory latn"
             ])
         ),
         (

@@ -22,7 +22,7 @@ const LOCALES = {
       narrow: words('S M T W T F S'),
     },
     eras: { long: ['Before Christ', 'Anno Domini'], short: ['BC', 'AD'], narrow: ['B', 'A'] },
-    hourCycle: 'h12', decimal: '.', day: 'day', second: 'second', longGlue: ' at ', weekdayGlue: ' ',
+    hourCycle: 'h12', dayPeriods: ['AM', 'PM'], decimal: '.', day: 'day', second: 'second', longGlue: ' at ', weekdayGlue: ' ',
     utc: 'Coordinated Universal Time',
     styles: {
       full: { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
@@ -49,7 +49,7 @@ const LOCALES = {
     eras: {
       long: ['до Рождества Христова', 'от Рождества Христова'], short: ['до н. э.', 'н. э.'], narrow: ['до н.э.', 'н.э.'],
     },
-    hourCycle: 'h23', decimal: ',', day: 'день', second: 'секунда', longGlue: ' в ', weekdayGlue: ', ',
+    hourCycle: 'h23', dayPeriods: ['AM', 'PM'], decimal: ',', day: 'день', second: 'секунда', longGlue: ' в ', weekdayGlue: ', ',
     utc: 'Всемирное координированное время',
     styles: {
       full: { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
@@ -75,7 +75,7 @@ const LOCALES = {
     eras: {
       long: ['Біздің заманымызға дейін', 'біздің заманымыз'], short: ['б.з.д.', 'б.з.'], narrow: ['б.з.д.', 'б.з.'],
     },
-    hourCycle: 'h23', decimal: ',', day: 'күн', second: 'секунд', longGlue: ', ', weekdayGlue: ', ',
+    hourCycle: 'h23', dayPeriods: ['AM', 'PM'], decimal: ',', day: 'күн', second: 'секунд', longGlue: ', ', weekdayGlue: ', ',
     utc: 'Дүниежүзілік үйлестірілген уақыт',
     styles: {
       full: { weekday: 'long', year: 'numeric', month: 'long', day: 'numeric' },
@@ -85,6 +85,20 @@ const LOCALES = {
     },
   },
 };
+
+/**
+ * English with the day first, and English with the numbers of a date as ISO 8601 has them, which stands for every language that is not
+ * carried: the order of the United States would be read as another date there.
+ */
+const { en } = LOCALES;
+LOCALES['en-GB'] = {
+  ...en, hourCycle: 'h23', hour12: 'h11', dayPeriods: ['am', 'pm'],
+  styles: { ...en.styles, short: { year: 'numeric', month: '2-digit', day: '2-digit' } },
+};
+LOCALES['en-SE'] = LOCALES['en-GB'];
+const isEnglish = (locale) => locale === 'en' || locale === 'en-GB' || locale === 'en-SE';
+/** Regions whose English has the month first, or dates as ISO 8601 has them; others have the day first. */
+const ENGLISH = { __proto__: null, us: 'en', ph: 'en', pr: 'en', gu: 'en', vi: 'en', as: 'en', mh: 'en', mp: 'en', um: 'en', ca: 'en-SE', se: 'en-SE' };
 
 /** A well-formed language tag, as far as it is looked at: letters of a language, and subtags. */
 const TAG = /^(?:[a-z]{2,3}|[a-z]{5,8})(?:-[a-z0-9]{1,8})*$/i;
@@ -105,8 +119,15 @@ const tagsOf = (locales) => {
   return tags;
 };
 const languageOf = (tag) => {
-  const language = tag.toLowerCase().split('-')[0];
+  const [language] = tag.toLowerCase().split('-');
   return LOCALES[language] === undefined ? undefined : language;
+};
+/** The patterns for a tag, `undefined` for a language that is not carried. */
+const patternsOf = (tag) => {
+  const language = languageOf(tag);
+  if (language !== 'en') return language;
+  const region = /^en(?:-[a-z]{4})?-([a-z]{2}|[0-9]{3})(?:-|$)/.exec(tag.toLowerCase())?.[1];
+  return region === undefined ? 'en' : ENGLISH[region] ?? 'en-GB';
 };
 /** The keywords of a tag's Unicode extension (RFC 6067), the first of each key. */
 const keywordsOf = (tag) => {

@@ -44,7 +44,7 @@ const resolve = (locales, given, needs, defaults) => {
   if (given === null) throw new TypeError('the options must be an object');
   oneOf(options, 'localeMatcher', MATCHERS);
   const known = tags.find((tag) => languageOf(tag) !== undefined);
-  const locale = known === undefined ? 'en' : languageOf(known);
+  const locale = known === undefined ? (tags.length === 0 ? 'en' : 'en-SE') : patternsOf(known);
   for (const name of ['calendar', 'numberingSystem']) {
     const value = options[name];
     if (value !== undefined && !/^[a-z0-9]{3,8}(?:-[a-z0-9]{3,8})*$/i.test(`${value}`)) {
@@ -99,7 +99,7 @@ const resolve = (locales, given, needs, defaults) => {
   }
   let hourCycle;
   if (fields.hour !== undefined) {
-    hourCycle = hour12 === undefined ? askedCycle ?? taggedCycle ?? LOCALES[locale].hourCycle : hour12 ? 'h12' : 'h23';
+    hourCycle = hour12 === undefined ? askedCycle ?? taggedCycle ?? LOCALES[locale].hourCycle : hour12 ? LOCALES[locale].hour12 ?? 'h12' : 'h23';
   }
   return { locale, tag, timeZone, hourCycle, fields, dateStyle, timeStyle };
 };

@@ -52,21 +52,26 @@ const datePattern = (locale, { weekday, era, year, month, day }) => {
   let out = '';
   let isWhole = has(day);
   if (!has(month)) {
-    const ofYear = has(era) && has(year) && locale !== 'en' ? (locale === 'ru' ? '{year} г. {era}' : '{era} {year} ж.')
+    const ofYear = has(era) && has(year) && !isEnglish(locale) ? (locale === 'ru' ? '{year} г. {era}' : '{era} {year} ж.')
       : [has(year) ? '{year}' : '', has(era) ? '{era}' : ''].filter((part) => part !== '').join(' ');
     if (has(day) && (has(year) || (has(era) && !has(weekday)))) {
       return `${ofYear} (${LOCALES[locale].day}: {day})${has(weekday) ? ' {weekday}' : ''}`;
     }
     out = ofYear + (has(day) ? '{day}' : '');
     if (has(day) && has(weekday)) {
-      const both = locale === 'en' ? '{day} {weekday}' : locale === 'ru' ? '{weekday}, {day}' : '{day}, {weekday}';
-      return !has(era) ? both : locale === 'en' ? `${both} {era}` : `{era} ${both}`;
+      const both = locale === 'en' ? '{day} {weekday}' : isEnglish(locale) ? '{weekday} {day}' : locale === 'ru' ? '{weekday}, {day}' : '{day}, {weekday}';
+      return !has(era) ? both : isEnglish(locale) ? `${both} {era}` : `{era} ${both}`;
     }
     isWhole = false;
   } else if (locale === 'en') {
     out = isText ? `{month}${has(day) ? ' {day}' : ''}${has(year) ? (has(day) ? ', {year}' : ' {year}') : ''}`
       : ['{month}', has(day) ? '{day}' : '', has(year) ? '{year}' : ''].filter((part) => part !== '').join('/');
     if (has(era)) out += ' {era}';
+  } else if (isEnglish(locale)) {
+    const numbers = [has(day) ? '{day}' : '', '{month}', has(year) ? '{year}' : ''].filter((part) => part !== '');
+    out = isText ? numbers.join(' ') : locale === 'en-GB' ? numbers.join('/') : numbers.reverse().join('-');
+    if (has(era)) out += ' {era}';
+    if (has(weekday) && has(day) && isText && !has(year)) return `{weekday} ${out}`;
   } else if (!isText) {
     out = [has(day) ? '{day}' : '', '{month}', has(year) ? '{year}' : ''].filter((part) => part !== '').join('.');
     if (has(era)) out = locale === 'ru' ? `${out} {era}` : `{era} ${out}`;
@@ -102,7 +107,7 @@ const isHourPadded = (locale, hourCycle, { weekday, month, hour, minute, timeZon
   if (hour === '2-digit') return true;
   if (hourCycle === 'h11' || hourCycle === 'h12') return false;
   if (locale === 'en') return true;
-  if (minute === undefined) return locale === 'kk';
+  if (minute === undefined) return locale === 'kk' || isEnglish(locale);
   return minute !== '2-digit' || timeZoneName !== undefined || (weekday !== undefined && month === undefined);
 };
 
@@ -144,7 +149,7 @@ const valuesAt = (format, millis) => {
     minute: digits('minute', minute),
     second: digits('second', second),
     fractionalSecond: `${ofDay % 1000}`.padStart(3, '0').slice(0, fields.fractionalSecondDigits),
-    dayPeriod: hour < 12 ? 'AM' : 'PM',
+    dayPeriod: names.dayPeriods[hour < 12 ? 0 : 1],
     timeZoneName: fields.timeZoneName && zoneName(format, fields.timeZoneName, offset),
   };
 };
