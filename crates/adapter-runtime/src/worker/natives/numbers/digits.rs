@@ -4,24 +4,24 @@ use fixed_decimal::{Decimal, SignedRoundingMode, UnsignedRoundingMode};
 
 /// Digits of a number, as `SetNumberFormatDigitOptions` of ECMA-402 (section 15.1.3) resolves them.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::worker::natives) struct Digits {
+pub(crate) struct Digits {
     /// Digits before the separator, at least.
-    pub(in crate::worker::natives) min_integer: i16,
-    pub(in crate::worker::natives) limits: DigitLimits,
-    pub(in crate::worker::natives) rounding: SignedRoundingMode,
+    pub(crate) min_integer: i16,
+    pub(crate) limits: DigitLimits,
+    pub(crate) rounding: SignedRoundingMode,
     /// True if a fraction of zeros is left out.
-    pub(in crate::worker::natives) strips_zeros: bool,
+    pub(crate) strips_zeros: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(in crate::worker::natives) enum DigitLimits {
+pub(crate) enum DigitLimits {
     Fraction { min: i16, max: i16 },
     Significant { min: i16, max: i16 },
 }
 
 impl Digits {
     /// Parses what `spelled` of `js/numbers/00_options.js` gives.
-    pub(in crate::worker::natives) fn parse(settings: &[String]) -> Option<Self> {
+    pub(crate) fn parse(settings: &[String]) -> Option<Self> {
         let [min_integer, kind, min, max, rounding, strips_zeros] = settings else { return None };
         let (min, max) = (min.parse().ok()?, max.parse().ok()?);
         Some(Self {

@@ -19,21 +19,21 @@ use super::{Part, digits::Digits, parse_locale, parse_number};
 
 /// What stands around the digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::worker::natives) enum Style {
+pub(crate) enum Style {
     Decimal,
     Percent,
     Currency { code: String, display: CurrencyDisplay, is_accounting: bool },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::worker::natives) enum CurrencyDisplay {
+pub(crate) enum CurrencyDisplay {
     Code,
     Symbol,
     NarrowSymbol,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::worker::natives) enum SignDisplay {
+pub(crate) enum SignDisplay {
     Auto,
     Never,
     Always,
@@ -43,16 +43,16 @@ pub(in crate::worker::natives) enum SignDisplay {
 
 /// How numbers are written.
 #[derive(Debug, Clone)]
-pub(in crate::worker::natives) struct NumberStyle {
-    pub(in crate::worker::natives) digits: Digits,
-    pub(in crate::worker::natives) style: Style,
-    pub(in crate::worker::natives) grouping: GroupingStrategy,
-    pub(in crate::worker::natives) sign: SignDisplay,
+pub(crate) struct NumberStyle {
+    pub(crate) digits: Digits,
+    pub(crate) style: Style,
+    pub(crate) grouping: GroupingStrategy,
+    pub(crate) sign: SignDisplay,
 }
 
 impl NumberStyle {
     /// Parses the settings of a formatter of `js/numbers/10_number_format.js`.
-    pub(in crate::worker::natives) fn parse(settings: &[String]) -> Option<Self> {
+    pub(crate) fn parse(settings: &[String]) -> Option<Self> {
         let (format, digits) = settings.split_at_checked(6)?;
         let [style, code, display, currency_sign, grouping, sign] = format else { return None };
         Some(Self {
@@ -94,11 +94,7 @@ fn grouping_strategy(name: &str) -> Option<GroupingStrategy> {
 }
 
 /// Writes a number, given as JavaScript does: `1e+21`, `NaN`, `-Infinity`. Returns `None` if the tag or the number is none.
-pub(in crate::worker::natives) fn number_parts(
-    tag: &str,
-    style: &NumberStyle,
-    text: &str,
-) -> Option<Vec<Part>> {
+pub(crate) fn number_parts(tag: &str, style: &NumberStyle, text: &str) -> Option<Vec<Part>> {
     let locale = parse_locale(tag)?;
     let mut options = DecimalFormatterOptions::default();
     options.grouping_strategy = Some(style.grouping);
@@ -249,7 +245,7 @@ fn currency_formatter(
 }
 
 /// Returns the digits after the separator that amounts of a currency have by default; 2 for codes that nobody uses.
-pub(in crate::worker::natives) fn currency_digits(code: &str) -> i16 {
+pub(crate) fn currency_digits(code: &str) -> i16 {
     let amount = parse_locale("en").and_then(|locale| {
         let formatter =
             currency_formatter(&locale, code, CurrencyDisplay::Code, CurrencyFormatterOptions::default())?;

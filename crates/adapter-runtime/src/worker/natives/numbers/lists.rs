@@ -11,12 +11,7 @@ use writeable::{PartsWrite, Writeable as _};
 use super::parse_locale;
 
 /// Returns what stands before the first of the items, between each two and after the last one.
-pub(in crate::worker::natives) fn list_separators(
-    tag: &str,
-    kind: &str,
-    style: &str,
-    items: &[String],
-) -> Option<Vec<String>> {
+pub(crate) fn list_separators(tag: &str, kind: &str, style: &str, items: &[String]) -> Option<Vec<String>> {
     let options = ListFormatterOptions::default().with_length(match style {
         "long" => ListLength::Wide,
         "short" => ListLength::Short,

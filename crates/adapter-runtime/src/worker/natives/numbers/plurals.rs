@@ -6,7 +6,7 @@ use icu_plurals::{PluralCategory, PluralOperands, PluralRuleType, PluralRules};
 use super::{digits::Digits, parse_locale, parse_number};
 
 /// Returns the plural category of a number as it would be written.
-pub(in crate::worker::natives) fn plural_category(
+pub(crate) fn plural_category(
     tag: &str,
     is_ordinal: bool,
     digits: &Digits,
@@ -21,10 +21,7 @@ pub(in crate::worker::natives) fn plural_category(
 }
 
 /// Returns the categories that a language has, in the order of ECMA-402.
-pub(in crate::worker::natives) fn plural_categories(
-    tag: &str,
-    is_ordinal: bool,
-) -> Option<Vec<&'static str>> {
+pub(crate) fn plural_categories(tag: &str, is_ordinal: bool) -> Option<Vec<&'static str>> {
     let rules = plural_rules(tag, is_ordinal)?;
     let has: Vec<_> = rules.categories().map(category_name).collect();
     Some(

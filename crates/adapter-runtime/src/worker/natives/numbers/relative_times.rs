@@ -6,13 +6,7 @@ use icu_experimental::relativetime::{RelativeTimeFormatter, RelativeTimeFormatte
 use super::{parse_locale, parse_number};
 
 /// Writes a time relative to now.
-pub(in crate::worker::natives) fn relative_time(
-    tag: &str,
-    style: &str,
-    is_auto: bool,
-    unit: &str,
-    text: &str,
-) -> Option<String> {
+pub(crate) fn relative_time(tag: &str, style: &str, is_auto: bool, unit: &str, text: &str) -> Option<String> {
     let locale = parse_locale(tag)?;
     let numeric = if is_auto { Numeric::Auto } else { Numeric::Always };
     let options = RelativeTimeFormatterOptions::default().with_numeric(numeric);
