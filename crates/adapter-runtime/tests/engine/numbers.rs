@@ -7,7 +7,7 @@ use crate::{support::*, surface::all_hold};
 
 const FORMATS: &str = include_str!("data/number_formats.json");
 
-/// What each kind of case calls. `joined` writes parts as the file has them.
+/// Functions for each kind of case. `joined` writes parts as the file has them.
 const CALLS: &str = "
     const joined = (parts) => parts.map(({ type, value }) => `${type}=${value}`).join('|');
     const numbers = [0, -0, 1, -1.5, 1234567.891, 0.000123, NaN, -Infinity];
@@ -140,6 +140,19 @@ async fn numbers_and_words_as_the_standard_says() {
         (
             "return [Intl.NumberFormat.supportedLocalesOf(['de-at', 'fa', 'xx', 'EN-us']), new Intl.NumberFormat('xx').resolvedOptions().locale, new Intl.NumberFormat(['xx', 'fr-CA-u-nu-arab']).resolvedOptions().locale, throws(() => new Intl.NumberFormat('e'))];",
             json!([["de-AT", "en-US"], "en", "fr-CA", "RangeError"]),
+        ),
+        // A text that is missing would be a wrong one.
+        (
+            "return ['en-foo', 'en-fonipa-fonipa', 'ru-12'].map((tag) => [() => new Intl.NumberFormat(tag), () => new Intl.PluralRules(tag), () => new Intl.ListFormat(tag), () => new Intl.RelativeTimeFormat(tag), () => (5).toLocaleString(tag), () => 5n.toLocaleString([tag])].map(throws).join());",
+            json!([
+                "RangeError,RangeError,RangeError,RangeError,RangeError,RangeError",
+                "RangeError,RangeError,RangeError,RangeError,RangeError,RangeError",
+                "RangeError,RangeError,RangeError,RangeError,RangeError,RangeError"
+            ]),
+        ),
+        (
+            "return [new Intl.NumberFormat('en').format('9e999').length, new Intl.NumberFormat('en').format('1e-999'), (1e300).toLocaleString('de-x-private').length, new Intl.NumberFormat('zh-Hant-TW-u-nu-hanidec').format(1234.5)];",
+            json!([1333, "0", 401, "1,234.5"]),
         ),
         (
             "return [Intl.getCanonicalLocales(['EN-us', 'zh-hans-cn', 'EN-us']), throws(() => Intl.getCanonicalLocales('e'))];",

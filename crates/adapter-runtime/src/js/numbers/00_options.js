@@ -19,7 +19,15 @@ const isKnown = (tag) => LANGUAGES.has(languageOf(tag));
 const baseOf = (tag) => canonicalTag(tag).replace(/-[a-z0-9](?:-.*)?$/i, '');
 const localeOf = (locales) => {
   const known = tagsOf(locales).find(isKnown);
-  return known === undefined ? 'en' : baseOf(known);
+  if (known === undefined) return 'en';
+  const locale = baseOf(known);
+  if (!native.isLanguageTag(locale)) throw new RangeError(`${known.slice(0, 40)} is not a language tag`);
+  return locale;
+};
+/** What Rust gives. It gives nothing for a number that is out of all bounds; no text would be a wrong one. */
+const written = (found) => {
+  if (found === undefined || found === null) throw new RangeError('the number cannot be written');
+  return found;
 };
 const supportedLocalesOf = (locales, options) => {
   const tags = tagsOf(locales);

@@ -38,7 +38,7 @@ const resolveNumber = (locales, given) => {
   const settings = [style, code, currencyDisplay, currencySign, `${useGrouping}`, signDisplay, ...spelled(digits)];
   return { locale, style, code, currencyDisplay, currencySign, digits, useGrouping, signDisplay, settings };
 };
-const flatParts = ({ locale, settings }, value) => native.numberParts(locale, settings, textOf(value)) ?? [];
+const flatParts = ({ locale, settings }, value) => written(native.numberParts(locale, settings, textOf(value)));
 
 class NumberFormatter {
   #format;

@@ -9,14 +9,14 @@ class Plurals {
   }
   select(value) {
     const { locale, type, digits } = this.#rules;
-    return native.pluralCategory(locale, type === 'ordinal', spelled(digits), textOf(+value)) ?? 'other';
+    return written(native.pluralCategory(locale, type === 'ordinal', spelled(digits), textOf(+value)));
   }
   selectRange() { absent('Intl.PluralRules.prototype.selectRange'); }
   resolvedOptions() {
     const { locale, type, digits } = this.#rules;
     const out = { locale, type };
     resolvedDigits(digits, out);
-    out.pluralCategories = native.pluralCategories(locale, type === 'ordinal') ?? ['other'];
+    out.pluralCategories = written(native.pluralCategories(locale, type === 'ordinal'));
     resolvedRounding(digits, out);
     return out;
   }
@@ -41,7 +41,8 @@ class Lists {
         items.push(item);
       }
     }
-    const separators = items.length < 2 ? ['', ''] : native.listSeparators(locale, type, style, items.map((item) => item.toWellFormed()));
+    const separators = items.length < 2 ? ['', '']
+      : written(native.listSeparators(locale, type, style, items.map((item) => item.toWellFormed())));
     const parts = [];
     items.forEach((value, at) => {
       if (separators[at] !== '') parts.push({ type: 'literal', value: separators[at] });
@@ -72,18 +73,18 @@ class RelativeTimes {
     const name = `${unit}`.replace(/s$/, '');
     if (!UNITS.includes(name)) throw new RangeError(`${`${unit}`.slice(0, 40)} is not a unit of time`);
     if (!Number.isFinite(number)) throw new RangeError('the number must be finite');
-    return [native.relativeTime(locale, style, numeric === 'auto', name, textOf(number)) ?? '', number, name];
+    return [written(native.relativeTime(locale, style, numeric === 'auto', name, textOf(number))), number, name];
   }
   format(value, unit) { return this.#text(value, unit)[0]; }
   formatToParts(value, unit) {
     const [text, number, name] = this.#text(value, unit);
     const digits = flatParts(resolveNumber(this.#times.locale, { useGrouping: 'auto' }), Math.abs(number));
-    const written = joined(digits);
-    const at = text.indexOf(written);
+    const inDigits = joined(digits);
+    const at = text.indexOf(inDigits);
     if (at < 0) return [{ type: 'literal', value: text }];
     const parts = at === 0 ? [] : [{ type: 'literal', value: text.slice(0, at) }];
     parts.push(...partsOf(digits, { unit: name }));
-    const rest = text.slice(at + written.length);
+    const rest = text.slice(at + inDigits.length);
     if (rest !== '') parts.push({ type: 'literal', value: rest });
     return parts;
   }

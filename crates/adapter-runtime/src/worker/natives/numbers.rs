@@ -18,8 +18,16 @@ pub(super) use self::{
     relative_times::relative_time,
 };
 
+#[cfg(test)]
+mod tests;
+
 /// A part of a text, by its name in ECMA-402.
 type Part = (&'static str, String);
+
+/// Returns true if a language tag, without extensions, is one that the other functions take.
+pub(super) fn is_language_tag(tag: &str) -> bool {
+    parse_locale(tag).is_some()
+}
 
 /// Parses a language tag. Digits are Latin, whatever the language prefers.
 fn parse_locale(tag: &str) -> Option<Locale> {

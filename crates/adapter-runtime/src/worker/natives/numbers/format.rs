@@ -17,7 +17,7 @@ use icu_locale_core::{Locale, extensions::unicode::Value};
 
 use super::{Part, digits::Digits, parse_locale, parse_number};
 
-/// What stands around the digits.
+/// Text around the digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Style {
     Decimal,
@@ -41,7 +41,7 @@ pub(crate) enum SignDisplay {
     Negative,
 }
 
-/// How numbers are written.
+/// Settings of a number format.
 #[derive(Debug, Clone)]
 pub(crate) struct NumberStyle {
     pub(crate) digits: Digits,
@@ -109,7 +109,7 @@ pub(crate) fn number_parts(tag: &str, style: &NumberStyle, text: &str) -> Option
             }
             let number = style.digits.apply(number);
             let is_negative = number.sign() == Sign::Negative;
-            (is_negative, digit_parts(&formatter, &number))
+            (is_negative, digit_parts(&formatter, &number)?)
         }
     };
     let is_zero = core.iter().all(|(kind, text)| match *kind {
@@ -144,14 +144,14 @@ fn shown_sign(display: SignDisplay, is_negative: bool, is_zero: bool) -> Sign {
 }
 
 /// Splits the digits of a number, without its sign.
-fn digit_parts(formatter: &DecimalFormatter, number: &Decimal) -> Vec<Part> {
+fn digit_parts(formatter: &DecimalFormatter, number: &Decimal) -> Option<Vec<Part>> {
     let mut number = number.clone();
     number.set_sign(Sign::None);
     let text = formatter.format(&number).to_string();
     let fraction_length =
         usize::try_from(-number.absolute.magnitude_range().start().min(&0)).unwrap_or_default();
     // Digits are ASCII.
-    let (whole, fraction) = text.split_at(text.len() - fraction_length);
+    let (whole, fraction) = text.split_at_checked(text.len().checked_sub(fraction_length)?)?;
     let integer = whole.trim_end_matches(|letter: char| !letter.is_ascii_digit());
     let separator = if fraction.is_empty() { "" } else { &whole[integer.len()..] };
     let mut parts = Vec::new();
@@ -166,10 +166,10 @@ fn digit_parts(formatter: &DecimalFormatter, number: &Decimal) -> Vec<Part> {
         parts.push(("decimal", separator.to_owned()));
         parts.push(("fraction", fraction.to_owned()));
     }
-    parts
+    Some(parts)
 }
 
-/// Returns what stands before and after the digits.
+/// Returns the parts before and after the digits.
 fn affixes(
     locale: &Locale,
     formatter: &DecimalFormatter,
@@ -291,7 +291,7 @@ fn split_affix(affix: &str, minus: &str, plus: &str, style: &Style) -> Vec<Part>
     parts
 }
 
-/// How a language writes that something is no number. CLDR has it, ICU4X does not.
+/// Returns the text for what is no number. CLDR has it, ICU4X does not.
 fn not_a_number(locale: &Locale) -> &'static str {
     match locale.id.language.as_str() {
         "am" => "በቁጥር\u{a0}ሊገለጽ\u{a0}የማይችል",
