@@ -96,7 +96,7 @@ impl Directory {
                 Some(modules)
             }
             Err(Unusable::OtherBuild) => {
-                tracing::debug!(path = %path.display(), "another build compiled this bytecode; the app is compiled again");
+                tracing::info!(path = %path.display(), "another build compiled this bytecode; the app is compiled again");
                 None
             }
             Err(Unusable::Forged) => {

@@ -258,6 +258,7 @@ fn add_pure_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
 /// Adds the functions of numbers, plurals, lists and relative times in a language. They return nothing for a tag or a number that is
 /// none.
 fn add_number_natives<'js>(natives: &Natives<'_, 'js>) -> rquickjs::Result<()> {
+    natives.add("isLanguageTag", |tag: String| numbers::is_language_tag(&tag))?;
     natives.add("numberParts", |tag: String, settings: Vec<String>, number: String| {
         let parts = numbers::number_parts(&tag, &NumberStyle::parse(&settings)?, &number)?;
         Some(parts.into_iter().flat_map(|(kind, text)| [kind.to_owned(), text]).collect::<Vec<_>>())

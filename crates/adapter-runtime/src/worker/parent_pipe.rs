@@ -24,7 +24,7 @@ pub(super) struct ParentPipe {
     input: Vec<u8>,
     input_start: usize,
     output: Vec<u8>,
-    /// When the oldest of `output` was sent.
+    /// Time at which the oldest bytes of `output` were added.
     buffered_since: Option<Instant>,
 }
 
